@@ -1,0 +1,118 @@
+"""What people pass for edges, features and labels, turned into checked arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ncgc.errors import GraphError
+
+Features = np.ndarray | sparse.csr_array
+
+
+def as_edges(edges: Any, n: int) -> np.ndarray:
+    pairs = np.asarray(edges)
+    if pairs.size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise GraphError(
+            f"Edges must be an (m, 2) array of node numbers. Got the shape {pairs.shape} instead"
+            + ("; transpose a PyG edge_index first." if pairs.ndim == 2 and pairs.shape[0] == 2 else ".")
+        )
+    if not is_whole(pairs):
+        raise GraphError(f"Edges must be whole node numbers from 0 to {n - 1}. Got the type {pairs.dtype} instead.")
+    pairs = pairs.astype(np.int64)
+    bad = ((pairs < 0) | (pairs >= n)).any(axis=1)
+    if bad.any():
+        where = int(bad.argmax())
+        raise GraphError(
+            f"Edge {where} joins nodes {pairs[where, 0]} and {pairs[where, 1]}, but the nodes are numbered 0 to {n - 1}; "
+            "remove the edge or add the missing node."
+        )
+    return pairs
+
+
+def as_weights(weights: Any, m: int) -> np.ndarray:
+    if weights is None:
+        return np.ones(m, dtype=np.float32)
+    values = np.asarray(weights, dtype=np.float32).reshape(-1)
+    if len(values) != m:
+        raise GraphError(f"There are {len(values)} edge weights for {m} edges; give one an edge.")
+    bad = ~(np.isfinite(values) & (values > 0))
+    if bad.any():
+        where = int(bad.argmax())
+        raise GraphError(
+            f"Edge {where} has the weight {values[where]}; weights must be finite and above 0 (drop the edge to remove it)."
+        )
+    return values
+
+
+def symmetric_adjacency(pairs: np.ndarray, values: np.ndarray, n: int) -> sparse.csr_array:
+    """n×n symmetric CSR of (m, 2) edges: no self-loops, of duplicate edges (either direction) the largest weight."""
+    keep = pairs[:, 0] != pairs[:, 1]
+    source, target, values = pairs[keep, 0], pairs[keep, 1], values[keep]
+    rows, columns = np.concatenate([source, target]), np.concatenate([target, source])
+    values = np.concatenate([values, values])
+    plain = bool((values == 1).all())
+    if not plain:
+        order = np.lexsort((values, columns, rows))
+        rows, columns, values = rows[order], columns[order], values[order]
+        last = np.r_[(rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1]), True]
+        rows, columns, values = rows[last], columns[last], values[last]
+    matrix = sparse.csr_array((values, (rows, columns)), shape=(n, n), dtype=np.float32)
+    matrix.sum_duplicates()
+    if plain:
+        matrix.data.fill(1)
+    return matrix
+
+
+def as_features(features: Any) -> Features:
+    if sparse.issparse(features):
+        matrix = sparse.csr_array(features, dtype=np.float32)
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        return matrix
+    try:
+        dense = np.ascontiguousarray(features, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"The features must be numbers, one row a node ({error}).") from None
+    if dense.ndim != 2:
+        raise GraphError(f"The features must be an (n, D) array. Got the shape {dense.shape} instead.")
+    return dense
+
+
+def as_labels(labels: Any, n: int) -> np.ndarray:
+    if labels is None:
+        return np.full(n, -1, dtype=np.int64)
+    array = np.asarray(labels)
+    if array.ndim != 1 or len(array) != n:
+        raise GraphError(
+            f"There are labels of the shape {array.shape} for {n} nodes; give one a node, -1 where unknown."
+        )
+    if not is_whole(array):
+        raise GraphError(f"Labels must be whole class indices, -1 for unknown. Got the type {array.dtype} instead.")
+    return array.astype(np.int64)
+
+
+def first_not_finite(features: Features) -> tuple[int, int]:
+    if sparse.issparse(features):
+        at = int((~np.isfinite(features.data)).argmax())
+        return int(np.searchsorted(features.indptr, at, side="right")) - 1, int(features.indices[at])
+    row, column = np.argwhere(~np.isfinite(features))[0]
+    return int(row), int(column)
+
+
+def listed(names: np.ndarray, most: int = 8) -> str:
+    shown = ", ".join(repr(name) for name in names[:most].tolist())
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def is_whole(array: np.ndarray) -> bool:
+    """Whether every entry is a whole number, whatever the type."""
+    if np.issubdtype(array.dtype, np.integer):
+        return True
+    return bool(
+        np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() and (array == np.floor(array)).all()
+    )

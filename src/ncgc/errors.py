@@ -1,0 +1,28 @@
+"""What goes wrong with a person's input, as sentences: what was found, where, and what to do.
+
+Every error here is shown by the command line as one line with exit code 2. Anything else is a bug and may show a traceback.
+"""
+
+
+class NCGCError(ValueError):
+    """Base of every error that is the input's fault."""
+
+
+class GraphError(NCGCError):
+    """The graph, its features or its labels cannot be used as given."""
+
+
+class ParameterError(NCGCError):
+    """A hyper-parameter, option or configuration key is unknown or out of range."""
+
+
+class SplitError(NCGCError):
+    """The split asked for cannot be drawn from these labels."""
+
+
+class DatasetError(NCGCError):
+    """A data set is unknown, missing or damaged."""
+
+
+class TrainingError(NCGCError):
+    """Training could not produce a model at all."""
