@@ -1,0 +1,44 @@
+"""GAT (Veličković et al., 2018), heads concatenated, with the soft orthogonal term."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ncgc.errors import ParameterError
+from ncgc.nn.layer import Hidden, Layer, Pass, glorot
+from ncgc.ops import attend, linear, soft_orthogonal
+
+
+class GATLayer(Layer):
+    """Z = H·W, out = attention over Z, heads side by side, − β·Z̃Z̃ᵀZ + b. At β = 0 this is PyG's ``GATConv``."""
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        beta: float,
+        heads: int = 1,
+        attention_dropout: float = 0.0,
+        generator: torch.Generator | None = None,
+    ):
+        super().__init__(in_features, out_features, beta)
+        if out_features % heads:
+            raise ParameterError(
+                f"The 'heads' parameter of GAT must divide the hidden width {out_features}. Got {heads} instead."
+            )
+        self.heads, self.attention_dropout = heads, attention_dropout
+        self.weight = glorot(in_features, out_features, generator)
+        self.source = glorot(heads, out_features // heads, generator)  # a_src, one row a head
+        self.target = glorot(heads, out_features // heads, generator)  # a_dst
+        self.bias = nn.Parameter(torch.zeros(out_features))
+
+    def forward(self, h: Hidden, walk: Pass) -> Tensor:
+        z = linear(h, self.weight)
+        scores = z @ torch.cat([torch.block_diag(*self.source), torch.block_diag(*self.target)]).t()
+        source, target = scores[:, : self.heads], scores[:, self.heads :]
+        p = self.attention_dropout if walk.training else 0.0
+        out = attend(walk.operators.neighbourhood, z, source, target, p=p, generator=walk.generator)
+        if self.beta:
+            out = out + soft_orthogonal(z, self.beta)
+        return out + self.bias

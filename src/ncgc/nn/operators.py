@@ -1,0 +1,69 @@
+"""GraphOperators: a Graph as the tensors that layers multiply with, each made once, when first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ncgc.graph import Graph
+from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
+
+
+class GraphOperators:
+    """The propagation matrices and features of one graph.
+
+    >>> graph = Graph.from_edges([[0, 1]], np.eye(2))
+    >>> GraphOperators(graph).gcn
+    SparseMatrix(2×2, nnz=4, symmetric=True)
+    """
+
+    def __init__(self, graph: Graph, dtype: torch.dtype = torch.float32):
+        self.graph = graph
+        self.dtype = dtype
+        self._scaled: dict[float, SparseMatrix] = {}
+
+    @property
+    def num_nodes(self) -> int:
+        return self.graph.num_nodes
+
+    @cached_property
+    def features(self) -> FeatureMatrix:
+        """X, sparse or dense by its density."""
+        return FeatureMatrix(self.graph.features, dtype=self.dtype)
+
+    @cached_property
+    def gcn(self) -> SparseMatrix:
+        """Â = D̃^-1/2 (A+I) D̃^-1/2."""
+        return SparseMatrix.from_scipy(gcn_normalised(self.graph.adjacency), symmetric=True, dtype=self.dtype)
+
+    def scaled_gcn(self, factor: float) -> SparseMatrix:
+        """factor·Â, for layers that weigh the propagation against something else."""
+        if factor not in self._scaled:
+            a = self.gcn
+            values = a.values * factor
+            self._scaled[factor] = SparseMatrix(a.row_pointers, a.columns, values, a.shape, symmetric=True)
+        return self._scaled[factor]
+
+    @cached_property
+    def mean(self) -> SparseMatrix:
+        """D^-1 A: the mean over neighbours."""
+        return SparseMatrix.from_scipy(mean_normalised(self.graph.adjacency), dtype=self.dtype)
+
+    @cached_property
+    def neighbourhood(self) -> SparseMatrix:
+        """A+I with the edge weights as values: whom each node attends to."""
+        return SparseMatrix.from_scipy(with_self_loops(self.graph.adjacency), dtype=self.dtype)
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        """(2, m) both directions of every edge, as PyG layers take it."""
+        coo = self.graph.adjacency.tocoo()
+        return torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+
+    @cached_property
+    def edge_weight(self) -> Tensor | None:
+        """(m,) weights in the order of ``edge_index``, or None when all are 1."""
+        return torch.from_numpy(self.graph.adjacency.tocoo().data).to(self.dtype) if self.graph.weighted else None

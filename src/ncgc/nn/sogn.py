@@ -1,0 +1,152 @@
+"""SOGN: the skeleton that every backbone shares, with one head for classes and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from ncgc.errors import ParameterError
+from ncgc.nn.gat import GATLayer
+from ncgc.nn.gcn import GCNLayer
+from ncgc.nn.gcnii import GCNIILayer
+from ncgc.nn.layer import Hidden, Layer, Pass, fan_in
+from ncgc.nn.mlp import MLPLayer
+from ncgc.nn.operators import GraphOperators
+from ncgc.nn.sage import SAGELayer
+from ncgc.nn.soft_orthogonal import wrap
+from ncgc.ops import linear, personalised_pagerank, relu_dropout
+
+BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
+Factory = Callable[[int, int], nn.Module]
+
+
+class Output(NamedTuple):
+    """What one walk gives: embeddings H (n×d) and logits H·W_proto (n×K)."""
+
+    embeddings: Tensor
+    logits: Tensor
+
+
+class SOGN(nn.Module):
+    """A soft orthogonal graph network: H⁰ = X, H^{l+1} = dropout(σ(norm(P(Z) − β·Z̃Z̃ᵀZ [+ H^l·R]))), Y' = softmax(H·W_proto).
+
+    The head W_proto (d×K, no bias) holds the class prototypes for labelled nodes and the cluster centroids for all others.
+
+    Args:
+        in_features: D, columns of X.
+        num_classes: K.
+        backbone: "gcn", "gat", "sage", "gcnii", "appnp", or a function ``(in, out) -> PyG layer``.
+        hidden: d.
+        num_layers: propagation layers; for APPNP hidden layers of its MLP.
+        beta: strength of the soft orthogonal constraint; 0 is the plain backbone.
+        dropout, input_dropout: on every hidden state, and on X.
+        norm: None, "layer" or "batch", before the activation.
+        residual: add H^l·R (R learnt) before the norm.
+        heads, attention_dropout: of GAT.
+        alpha: chance to return to the start, of GCNII and APPNP; theta: the λ of GCNII; steps: of APPNP's propagation.
+        generator: where the first weights come from.
+
+    >>> from ncgc import Graph
+    >>> graph = Graph.from_edges([[0, 1], [1, 2]], torch.eye(3))
+    >>> network = SOGN(3, 2, hidden=4, generator=torch.Generator().manual_seed(0))
+    >>> network.eval()(GraphOperators(graph)).logits.shape
+    torch.Size([3, 2])
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        backbone: str | Factory = "gcn",
+        *,
+        hidden: int = 64,
+        num_layers: int = 2,
+        beta: float = 0.005,
+        dropout: float = 0.5,
+        input_dropout: float = 0.0,
+        norm: str | None = None,
+        residual: bool = False,
+        heads: int = 1,
+        attention_dropout: float = 0.0,
+        alpha: float = 0.1,
+        theta: float = 0.5,
+        steps: int = 10,
+        generator: torch.Generator | None = None,
+    ):
+        super().__init__()
+        if isinstance(backbone, str) and backbone not in BACKBONES:
+            raise ParameterError(
+                f"The 'backbone' parameter of SOGN must be one of {', '.join(BACKBONES)} or a function (in, out) -> layer. "
+                f"Got {backbone!r} instead."
+            )
+        self.backbone, self.hidden, self.beta = backbone, hidden, beta
+        self.dropout, self.input_dropout = dropout, input_dropout
+        self.heads, self.attention_dropout = heads, attention_dropout
+        self.alpha, self.theta, self.steps = alpha, theta, steps
+        # GCNII layers keep their width, so X is first mapped to it
+        self.entry = fan_in(in_features, hidden, generator) if backbone == "gcnii" else None
+        self.entry_bias = nn.Parameter(torch.zeros(hidden)) if backbone == "gcnii" else None
+        widths = [hidden if backbone == "gcnii" else in_features] + [hidden] * num_layers
+        self.convs = nn.ModuleList(
+            self.init_conv(widths[i], widths[i + 1], i + 1, generator) for i in range(num_layers)
+        )
+        self.norms = nn.ModuleList(_norm(norm, hidden) for _ in range(num_layers)) if norm else None
+        self.residuals = (
+            nn.ParameterList(fan_in(widths[i], hidden, generator) for i in range(num_layers)) if residual else None
+        )
+        self.prototypes = fan_in(hidden, num_classes, generator)  # W_proto
+
+    def init_conv(self, in_features: int, out_features: int, layer: int, generator: torch.Generator | None) -> Layer:
+        """The one hook: layer number ``layer`` (from 1) of the backbone."""
+        if self.backbone == "gcn":
+            return GCNLayer(in_features, out_features, self.beta, generator)
+        if self.backbone == "sage":
+            return SAGELayer(in_features, out_features, self.beta, generator)
+        if self.backbone == "gat":
+            return GATLayer(in_features, out_features, self.beta, self.heads, self.attention_dropout, generator)
+        if self.backbone == "gcnii":
+            return GCNIILayer(out_features, self.beta, layer, self.alpha, self.theta, generator)
+        if self.backbone == "appnp":
+            return MLPLayer(in_features, out_features, self.beta, generator)
+        assert callable(self.backbone)
+        seed = int(torch.randint(2**31, (1,), generator=generator))
+        return wrap(self.backbone, in_features, out_features, self.beta, seed)
+
+    def forward(
+        self, operators: GraphOperators, generator: torch.Generator | None = None, embeddings: bool = True
+    ) -> Output:
+        """Embeddings and logits of all nodes; ``generator`` feeds the dropout when in training mode.
+
+        ``embeddings=False`` says that only the logits are needed: APPNP then propagates K columns and not d.
+        """
+        walk = Pass(operators, self.training, generator)
+        h: Hidden = operators.features.dropout(self.input_dropout, generator, self.training)
+        if self.entry is not None:
+            h = relu_dropout(linear(h, self.entry) + self.entry_bias, self.dropout, generator, self.training)
+            walk.initial = h
+        for i, conv in enumerate(self.convs):
+            out = conv(h, walk)
+            if self.residuals is not None:
+                out = out + linear(h, self.residuals[i])
+            if self.norms is not None:
+                out = self.norms[i](out)
+            h = relu_dropout(out, self.dropout, generator, self.training)
+        assert isinstance(h, Tensor)
+        if self.backbone != "appnp":
+            return Output(h, h @ self.prototypes)
+        if not embeddings:
+            return Output(h, personalised_pagerank(operators.gcn, h @ self.prototypes, self.alpha, self.steps))
+        # propagation and head commute, so propagating H gives the same logits and embeddings that know the graph
+        h = personalised_pagerank(operators.gcn, h, self.alpha, self.steps)
+        return Output(h, h @ self.prototypes)
+
+
+def _norm(name: str, width: int) -> nn.Module:
+    if name == "layer":
+        return nn.LayerNorm(width)
+    if name == "batch":
+        return nn.BatchNorm1d(width)
+    raise ParameterError(f"The 'norm' parameter of SOGN must be None, 'layer' or 'batch'. Got {name!r} instead.")

@@ -1,0 +1,30 @@
+"""The fast kernels, as free functions over tensors. This room knows nothing of layers, losses or training.
+
+Each custom gradient is checked by ``gradcheck`` and each kernel against a slow oracle in tests/ops/.
+"""
+
+from ncgc.ops.attention import attend, attention_values
+from ncgc.ops.dropout import dropout, keep_mask, relu_dropout
+from ncgc.ops.normalise import gcn_normalised, mean_normalised, with_self_loops
+from ncgc.ops.propagate import personalised_pagerank, propagate
+from ncgc.ops.soft_orthogonal import propagate_soft_orthogonal, soft_orthogonal
+from ncgc.ops.sparse import SparseMatrix
+from ncgc.ops.sparse_linear import FeatureMatrix, linear
+
+__all__ = [
+    "FeatureMatrix",
+    "SparseMatrix",
+    "attend",
+    "attention_values",
+    "dropout",
+    "gcn_normalised",
+    "keep_mask",
+    "linear",
+    "mean_normalised",
+    "personalised_pagerank",
+    "propagate",
+    "propagate_soft_orthogonal",
+    "relu_dropout",
+    "soft_orthogonal",
+    "with_self_loops",
+]

@@ -1,0 +1,82 @@
+"""Dropout by comparing random bytes, several times faster on a CPU than drawing one Bernoulli number an entry.
+
+The generator hands out 64 bits a call; we read them as eight bytes and keep an entry when its byte is at least the
+threshold round(256·p). The drop rate is therefore p rounded to a multiple of 1/256, and kept entries are scaled by the
+rate really used, so that the expectation is exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def _threshold(p: float) -> int:
+    return min(max(round(256 * p), 1 if p > 0 else 0), 255)
+
+
+def keep_mask(
+    shape: torch.Size | tuple[int, ...], p: float, generator: torch.Generator | None = None
+) -> tuple[Tensor, float]:
+    """A boolean keep mask and the scale 1/(1−p) for kept entries.
+
+    >>> mask, scale = keep_mask((1000, 100), 0.5, torch.Generator().manual_seed(0))
+    >>> scale, abs(mask.float().mean().item() - 0.5) < 0.01
+    (2.0, True)
+    """
+    size = 1
+    for length in shape:
+        size *= length
+    threshold = _threshold(p)
+    words = torch.empty((size + 7) // 8, dtype=torch.int64).random_(-(2**63), None, generator=generator)
+    bytes_ = words.view(torch.uint8)[:size].view(shape)
+    return bytes_ >= threshold, 256.0 / (256 - threshold)
+
+
+class _Dropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
+        mask, scale = keep_mask(x.shape, p, generator)
+        ctx.save_for_backward(mask)
+        ctx.scale = scale
+        return (x * mask).mul_(scale)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        (mask,) = ctx.saved_tensors
+        return (gradients[0] * mask).mul_(ctx.scale), None, None
+
+
+class _ReluDropout(torch.autograd.Function):
+    """Keeps only its output: an entry is positive exactly where the ReLU was open and the entry kept."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
+        mask, scale = keep_mask(x.shape, p, generator)
+        y = torch.relu(x).mul_(mask).mul_(scale)
+        ctx.save_for_backward(y)
+        ctx.scale = scale
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        (y,) = ctx.saved_tensors
+        return torch.ops.aten.threshold_backward(gradients[0], y, 0).mul_(ctx.scale), None, None
+
+
+def dropout(x: Tensor, p: float, generator: torch.Generator | None = None, training: bool = True) -> Tensor:
+    """Zero each entry with probability p, scale the rest by 1/(1−p); the identity when not training or p = 0."""
+    if not training or p == 0.0:
+        return x
+    result: Tensor = _Dropout.apply(x, p, generator)
+    return result
+
+
+def relu_dropout(x: Tensor, p: float, generator: torch.Generator | None = None, training: bool = True) -> Tensor:
+    """dropout(relu(x)) in fewer passes, storing nothing but its output for the gradient."""
+    if not training or p == 0.0:
+        return torch.relu(x)
+    result: Tensor = _ReluDropout.apply(x, p, generator)
+    return result

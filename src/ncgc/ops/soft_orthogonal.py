@@ -1,0 +1,113 @@
+"""The soft orthogonal term β·Z̃Z̃ᵀZ, never n×n, with its closed-form gradient.
+
+Z̃ is Z with every column divided by its L2 norm. With the d×d Gram matrix G = ZᵀZ, g = diag(G) and M = diag(1/g)·G,
+
+    Z̃Z̃ᵀZ = Z·M                                        O(n·d²) time, O(d²) memory beside the output.
+
+For Y = −β·Z·M and the incoming gradient U = dL/dY, with dM = −β·ZᵀU:
+
+    dG = diag(1/g)·dM,  dG_ii −= Σ_j dM_ij G_ij / g_i²,
+    dZ = −β·U·Mᵀ + Z·(dG + dGᵀ).
+
+A column of zeros (a dead unit) has g = 0; its 1/g is taken as 0, so that it neither acts nor receives a gradient.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ncgc.ops.sparse import SparseMatrix
+
+_SYRK_FROM = 256  # below this many columns one product is as fast as the blocked half
+
+
+def gram(z: Tensor) -> Tensor:
+    """ZᵀZ (d×d), of which only the blocks on and above the diagonal are multiplied out: 10/16 of the work.
+
+    >>> gram(torch.tensor([[1.0, 2.0], [0.0, 3.0]]))
+    tensor([[ 1.,  2.],
+            [ 2., 13.]])
+    """
+    d = z.shape[1]
+    if d < _SYRK_FROM:
+        return z.t() @ z
+    block = (d + 3) // 4
+    out = z.new_empty(d, d)
+    for start in range(0, d, block):
+        stop = min(start + block, d)
+        torch.mm(z[:, start:stop].t(), z[:, start:], out=out[start:stop, start:])
+        out[stop:, start:stop] = out[start:stop, stop:].t()
+    return out
+
+
+def _coupling(z: Tensor) -> tuple[Tensor, Tensor]:
+    """M = diag(1/g)·G and 1/g, with 1/0 = 0."""
+    matrix = gram(z)
+    g = matrix.diagonal().clone()
+    inverse = torch.where(g > torch.finfo(g.dtype).tiny, g.reciprocal(), 0.0)
+    return matrix.mul_(inverse.unsqueeze(1)), inverse
+
+
+def _gram_gradient(z: Tensor, u: Tensor, m: Tensor, inverse: Tensor, beta: float) -> Tensor:
+    """dG + dGᵀ (d×d). Since G_ij/g_i² = M_ij/g_i, the diagonal correction needs M alone."""
+    dm = (z.t() @ u).mul_(-beta)
+    correction = (dm * m).sum(dim=1).mul_(inverse)
+    dg = dm.mul_(inverse.unsqueeze(1))
+    dg.diagonal().sub_(correction)
+    return dg + dg.t()
+
+
+class _SoftOrthogonal(torch.autograd.Function):
+    """P·Z − β·Z·M + bias in one output buffer; P and the bias are optional."""
+
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, beta: float, matrix: SparseMatrix | None, bias: Tensor | None) -> Tensor:
+        m, inverse = _coupling(z)
+        ctx.save_for_backward(z, m, inverse)
+        ctx.beta, ctx.matrix, ctx.has_bias = beta, matrix, bias is not None
+        out = z.new_empty(z.shape) if bias is None else bias.expand_as(z).contiguous()
+        torch.addmm(out, z, m, beta=0.0 if bias is None else 1.0, alpha=-beta, out=out)
+        return out if matrix is None else torch.addmm(out, matrix.csr, z, out=out)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, Tensor | None]:
+        z, m, inverse = ctx.saved_tensors
+        u, beta = gradients[0], ctx.beta
+        # one product [U | Z]·[−βMᵀ ; S] would need a copy of U and Z: two accumulating ones do not
+        dz = torch.mm(u, m.t()).mul_(-beta) if ctx.matrix is None else ctx.matrix.transposed @ u
+        if ctx.matrix is not None:
+            dz.addmm_(u, m.t(), alpha=-beta)
+        dz.addmm_(z, _gram_gradient(z, u, m, inverse, beta))
+        return dz, None, None, u.sum(dim=0) if ctx.has_bias else None
+
+
+def soft_orthogonal(z: Tensor, beta: float) -> Tensor:
+    """−β·Z̃Z̃ᵀZ for Z (n×d): what a soft orthogonal layer adds to its propagation.
+
+    >>> soft_orthogonal(torch.eye(2), 0.5)  # orthonormal columns: Z̃Z̃ᵀZ = Z
+    tensor([[-0.5000,  0.0000],
+            [ 0.0000, -0.5000]])
+    """
+    result: Tensor = _SoftOrthogonal.apply(z, beta, None, None)
+    return result
+
+
+def propagate_soft_orthogonal(matrix: SparseMatrix, z: Tensor, beta: float, bias: Tensor | None = None) -> Tensor:
+    """P·Z − β·Z̃Z̃ᵀZ + bias, accumulated in one n×d buffer forward and one backward.
+
+    Args:
+        matrix: the propagation P, n×n, constant.
+        z: Z = H·W, n×d.
+        beta: strength of the constraint; 0 gives plain propagation.
+        bias: (d,) or None.
+    """
+    if beta == 0.0:
+        from ncgc.ops.propagate import propagate
+
+        out = propagate(matrix, z)
+        return out if bias is None else out + bias
+    result: Tensor = _SoftOrthogonal.apply(z, beta, matrix, bias)
+    return result

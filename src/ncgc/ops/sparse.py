@@ -1,0 +1,101 @@
+"""SparseMatrix: a CSR matrix that knows its transpose, so that a backward pass is one more product."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+# torch says once that CSR is in beta; our oracle tests watch the products we use.
+warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta", category=UserWarning)
+
+
+class SparseMatrix:
+    """An n×m CSR matrix with int64 indices and, made on first use, its transpose.
+
+    A symmetric matrix is its own transpose and is stored once. ``values`` may be replaced for one product
+    (``with_values``), which is how attention coefficients and feature dropout reuse one pattern.
+
+    >>> matrix = SparseMatrix.from_scipy(sparse.csr_array([[0.0, 2.0], [0.0, 1.0]]))
+    >>> matrix.csr @ torch.eye(2)
+    tensor([[0., 2.],
+            [0., 1.]])
+    >>> matrix.transposed @ torch.eye(2)
+    tensor([[0., 0.],
+            [2., 1.]])
+    """
+
+    def __init__(
+        self, rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int], *, symmetric: bool = False
+    ):
+        self.row_pointers = rows  # (n+1,)
+        self.columns = columns  # (nnz,)
+        self.values = values  # (nnz,)
+        self.shape = shape
+        self.symmetric = symmetric
+
+    @classmethod
+    def from_scipy(
+        cls, matrix: sparse.csr_array, *, symmetric: bool = False, dtype: torch.dtype = torch.float32
+    ) -> SparseMatrix:
+        """Copy a scipy CSR; ``symmetric`` is the caller's promise that matrix == matrixᵀ (checked in tests, not here)."""
+        matrix = sparse.csr_array(matrix)
+        matrix.sort_indices()
+        return cls(
+            torch.from_numpy(matrix.indptr.astype(np.int64)),
+            torch.from_numpy(matrix.indices.astype(np.int64)),
+            torch.from_numpy(np.array(matrix.data)).to(dtype),
+            (int(matrix.shape[0]), int(matrix.shape[1])),
+            symmetric=symmetric,
+        )
+
+    @property
+    def nnz(self) -> int:
+        return len(self.columns)
+
+    @cached_property
+    def csr(self) -> Tensor:
+        """The matrix as a torch CSR tensor."""
+        return self.with_values(self.values)
+
+    @cached_property
+    def transposed(self) -> Tensor:
+        """The transpose as a torch CSR tensor (the same tensor when symmetric)."""
+        return self.csr if self.symmetric else self.transposed_with_values(self.values)
+
+    @cached_property
+    def row_of(self) -> Tensor:
+        """(nnz,) the row of each stored entry."""
+        return torch.repeat_interleave(torch.arange(self.shape[0]), torch.diff(self.row_pointers))
+
+    @cached_property
+    def _transpose(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Row pointers and columns of the transpose, and where each of its entries stands in ``values``."""
+        order = torch.from_numpy(np.argsort(self.columns.numpy(), kind="stable"))
+        counts = torch.bincount(self.columns, minlength=self.shape[1])
+        pointers = torch.cat([torch.zeros(1, dtype=torch.int64), counts.cumsum(0)])
+        return pointers, self.row_of[order], order
+
+    def with_values(self, values: Tensor) -> Tensor:
+        """The same pattern as a torch CSR tensor with other values (nnz,)."""
+        return torch.sparse_csr_tensor(self.row_pointers, self.columns, values, self.shape, check_invariants=False)
+
+    def transposed_with_values(self, values: Tensor) -> Tensor:
+        """The transposed pattern as a torch CSR tensor; ``values`` are in this matrix's order."""
+        pointers, columns, order = self._transpose
+        return torch.sparse_csr_tensor(
+            pointers, columns, values[order], (self.shape[1], self.shape[0]), check_invariants=False
+        )
+
+    def to(self, dtype: torch.dtype) -> SparseMatrix:
+        """The same matrix with values of another floating type."""
+        return SparseMatrix(
+            self.row_pointers, self.columns, self.values.to(dtype), self.shape, symmetric=self.symmetric
+        )
+
+    def __repr__(self) -> str:
+        return f"SparseMatrix({self.shape[0]}×{self.shape[1]}, nnz={self.nnz}, symmetric={self.symmetric})"

@@ -1,0 +1,94 @@
+"""The input layer X·W with X sparse or dense, whichever the measured density makes cheaper."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from ncgc.coerce import Features
+from ncgc.ops.dropout import dropout, keep_mask
+from ncgc.ops.sparse import SparseMatrix
+
+# A sparse product runs at about a tenth of the speed of a dense one for the same number of multiplications
+# (benchmarks/speed.py --kernels measures it), so sparse wins below about a tenth of non-zeros, less its overhead.
+DENSE_FROM = 0.06
+
+
+class _SparseLinear(torch.autograd.Function):
+    """X·W for a constant sparse X whose values may be those of one dropout draw."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: SparseMatrix, values: Tensor | None, weight: Tensor) -> Tensor:
+        ctx.matrix, ctx.values = matrix, values
+        return (matrix.csr if values is None else matrix.with_values(values)) @ weight
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
+        matrix, values = ctx.matrix, ctx.values
+        transposed = matrix.transposed if values is None else matrix.transposed_with_values(values)
+        return None, None, transposed @ gradients[0]
+
+
+class FeatureMatrix:
+    """Constant node features X (n×D) that multiply a weight: ``features.linear(W)`` is X·W.
+
+    >>> features = FeatureMatrix(np.eye(3, dtype=np.float32))
+    >>> features.is_sparse, features.linear(torch.ones(3, 2)).shape
+    (False, torch.Size([3, 2]))
+    """
+
+    def __init__(self, features: Features, *, dense_from: float = DENSE_FROM, dtype: torch.dtype = torch.float32):
+        size = max(features.shape[0] * features.shape[1], 1)
+        stored = features.nnz if sparse.issparse(features) else int(np.count_nonzero(features))
+        self.shape = (int(features.shape[0]), int(features.shape[1]))
+        self.density = stored / size
+        self.sparse: SparseMatrix | None = None
+        self.dense: Tensor | None = None
+        self._values: Tensor | None = None  # those of one dropout draw, in place of the sparse matrix's own
+        if self.density < dense_from:
+            self.sparse = SparseMatrix.from_scipy(sparse.csr_array(features), dtype=dtype)
+        else:
+            array = features.toarray() if sparse.issparse(features) else features
+            self.dense = torch.from_numpy(np.ascontiguousarray(array)).to(dtype)
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.sparse is not None
+
+    def dropout(self, p: float, generator: torch.Generator | None = None, training: bool = True) -> FeatureMatrix:
+        """One dropout draw of X. On sparse X only the stored entries are drawn: the others are zero either way."""
+        if not training or p == 0.0:
+            return self
+        drawn = copy(self)
+        if self.sparse is None:
+            assert self.dense is not None
+            drawn.dense = dropout(self.dense, p, generator)
+        else:
+            mask, scale = keep_mask((self.sparse.nnz,), p, generator)
+            drawn._values = (self.sparse.values * mask).mul_(scale)
+        return drawn
+
+    def linear(self, weight: Tensor) -> Tensor:
+        """X·W for W (D×d), with the gradient XᵀU for W; X itself gets none."""
+        if self.sparse is None:
+            assert self.dense is not None
+            return self.dense @ weight
+        result: Tensor = _SparseLinear.apply(self.sparse, self._values, weight)
+        return result
+
+    def to_dense(self) -> Tensor:
+        """X as a dense tensor, for layers that need it so."""
+        if self.sparse is None:
+            assert self.dense is not None
+            return self.dense
+        return (self.sparse.csr if self._values is None else self.sparse.with_values(self._values)).to_dense()
+
+
+def linear(h: Tensor | FeatureMatrix, weight: Tensor) -> Tensor:
+    """H·W for hidden states or input features."""
+    return h.linear(weight) if isinstance(h, FeatureMatrix) else h @ weight
