@@ -1,0 +1,92 @@
+"""Reading the pickles of the Planetoid data sets without running anything that may be hidden in them.
+
+A pickle is a program: the plain loader calls whatever function it names. Here a name resolves only if it is one of the
+few that a numpy array, a CSR matrix or a dictionary of lists is written with; any other refuses the file.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ncgc.datasets.damage import damaged, unreadable
+
+try:  # numpy 2 moved it
+    from numpy._core.multiarray import _reconstruct
+except ImportError:  # pragma: no cover - numpy 1
+    from numpy.core.multiarray import _reconstruct  # type: ignore[no-redef]
+
+
+class CsrState:
+    """Stands in for scipy's csr_matrix: keeps the pickled arrays, to be checked before scipy's C code sees them."""
+
+    def __init__(self) -> None:
+        self.state: dict[str, Any] = {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.state = state
+
+    def matrix(self) -> sparse.csr_array:
+        """The n×D CSR array, every index checked to lie inside."""
+        shape = self.state["_shape" if "_shape" in self.state else "shape"]
+        parts = tuple(self.state[key] for key in ("data", "indices", "indptr"))
+        matrix = sparse.csr_array(parts, shape=tuple(int(size) for size in shape))
+        matrix.check_format(full_check=True)
+        return matrix
+
+
+def _encode(text: str, encoding: str = "latin1") -> bytes:
+    """Python 3 writes bytes for Python 2 as text to be encoded in latin1; no other codec is needed."""
+    if encoding not in ("latin1", "latin-1"):
+        raise pickle.UnpicklingError(f"it asks for the codec {encoding!r}")
+    return text.encode("latin1")
+
+
+_ALLOWED: dict[tuple[str, str], Callable[..., Any]] = {
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+    ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
+    ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
+    ("scipy.sparse.csr", "csr_matrix"): CsrState,
+    ("scipy.sparse._csr", "csr_matrix"): CsrState,
+    ("collections", "defaultdict"): defaultdict,
+    ("__builtin__", "list"): list,
+    ("builtins", "list"): list,
+    ("_codecs", "encode"): _encode,
+}
+
+
+class RestrictedUnpickler(pickle.Unpickler):
+    """An unpickler that knows ten names and refuses every other.
+
+    >>> import io
+    >>> RestrictedUnpickler(io.BytesIO(pickle.dumps({0: [1]}))).load()
+    {0: [1]}
+    >>> RestrictedUnpickler(io.BytesIO(pickle.dumps(print))).load()
+    Traceback (most recent call last):
+    _pickle.UnpicklingError: it names 'builtins.print', which no data set needs
+    """
+
+    def find_class(self, module: str, name: str, /) -> Any:
+        try:
+            return _ALLOWED[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"it names '{module}.{name}', which no data set needs") from None
+
+
+def read_pickle(path: Path) -> Any:
+    """What one Planetoid file holds (array, CSR array or dictionary), or a DatasetError that names the file."""
+    try:
+        with path.open("rb") as file:
+            found = RestrictedUnpickler(file, encoding="latin1").load()
+        return found.matrix() if isinstance(found, CsrState) else found
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except Exception as error:  # a damaged pickle may raise anything at all; none of it is our bug
+        raise damaged(path, str(error) or type(error).__name__) from None
