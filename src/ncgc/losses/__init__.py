@@ -1,0 +1,30 @@
+"""The losses as free functions, and the objective that puts them together."""
+
+from ncgc.losses.classification import cross_entropy, soft_cross_entropy
+from ncgc.losses.embedded_clustering import (
+    embedded_clustering_loss,
+    initial_centroids,
+    student_t,
+    target_distribution,
+)
+from ncgc.losses.objective import Objective, ObjectiveSettings
+from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
+from ncgc.losses.sinkhorn import SinkhornResult, marginal_error, sinkhorn, sinkhorn_result
+
+__all__ = [
+    "Objective",
+    "ObjectiveSettings",
+    "Prior",
+    "PriorEstimate",
+    "SinkhornResult",
+    "cross_entropy",
+    "embedded_clustering_loss",
+    "initial_centroids",
+    "marginal_error",
+    "resolve_prior",
+    "sinkhorn",
+    "sinkhorn_result",
+    "soft_cross_entropy",
+    "student_t",
+    "target_distribution",
+]

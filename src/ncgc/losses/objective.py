@@ -1,0 +1,249 @@
+"""L = L_class + L_KL + L_PL, as named parts. Computes nothing about the network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from ncgc.errors import ParameterError, TrainingError
+from ncgc.losses._parameters import check_choice, check_real, check_whole
+from ncgc.losses._rows import row_softmax
+from ncgc.losses.classification import soft_cross_entropy
+from ncgc.losses.embedded_clustering import embedded_clustering_loss
+from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
+from ncgc.losses.sinkhorn import marginal_error, sinkhorn
+
+
+@dataclass(frozen=True)
+class ObjectiveSettings:
+    """What the objective weighs, and when.
+
+    Args:
+        class_weight: Of the cross-entropy on the labelled nodes.
+        kl_weight: Of deep embedded clustering over all nodes; 0 switches it off.
+        pl_weight: Of the pseudo-labels on the unlabelled nodes; 0 switches them off.
+        epsilon: ε of Sinkhorn.
+        sinkhorn_iterations: T of Sinkhorn.
+        relaxation: κ of Sinkhorn: 1 holds the class shares exactly (the paper), 0 not at all.
+        prior: Class shares of the pseudo-labels: ``"uniform"`` (the paper), ``"estimated"`` (from the model's own
+            predictions), or K shares you know from elsewhere, never from the labels to be predicted.
+        prior_momentum, prior_shrinkage: Of :class:`ncgc.losses.PriorEstimate`.
+        use_sinkhorn: ``False`` takes the predicted probabilities themselves as targets (the paper's ablation).
+        pseudo_label_scores: What Sinkhorn gets: ``"probabilities"`` (the paper), ``"log_probabilities"`` or ``"logits"``.
+        warmup: Epochs on the labels alone. All losses from the first epoch on cost 2 points on Cora.
+        ramp: Epochs after the warm-up in which the weights of KL and pseudo-labels grow to their full size.
+
+    Example:
+        >>> from ncgc.losses import ObjectiveSettings
+        >>> ObjectiveSettings(epsilon=0.5, pseudo_label_scores="log_probabilities", relaxation=0.3, prior="estimated").epsilon
+        0.5
+    """
+
+    class_weight: float = 1.0
+    kl_weight: float = 1.0
+    pl_weight: float = 1.0
+    epsilon: float = 0.04
+    sinkhorn_iterations: int = 3
+    relaxation: float = 1.0
+    prior: Prior = "uniform"
+    prior_momentum: float = 0.9
+    prior_shrinkage: float = 0.5
+    use_sinkhorn: bool = True
+    pseudo_label_scores: str = "probabilities"
+    warmup: int = 200
+    ramp: int = 100
+
+    def __post_init__(self) -> None:
+        owner = "ObjectiveSettings"
+        for name in ("class_weight", "kl_weight", "pl_weight"):
+            check_real(name, owner, getattr(self, name), 0, math.inf, "left")
+        check_real("epsilon", owner, self.epsilon, 0, math.inf, "neither")
+        check_whole("sinkhorn_iterations", owner, self.sinkhorn_iterations, 0)
+        for name in ("relaxation", "prior_momentum", "prior_shrinkage"):
+            check_real(name, owner, getattr(self, name), 0, 1)
+        check_choice(
+            "pseudo_label_scores", owner, self.pseudo_label_scores, ("probabilities", "log_probabilities", "logits")
+        )
+        check_whole("warmup", owner, self.warmup, 0)
+        check_whole("ramp", owner, self.ramp, 0)
+        if isinstance(self.prior, str):
+            check_choice("prior", owner, self.prior, ("uniform", "estimated"))
+        elif self.prior is not None:  # as a tuple, so that settings compare and hash
+            shares = torch.as_tensor(self.prior).detach().flatten().tolist()
+            resolve_prior(shares, len(shares), owner)
+            object.__setattr__(self, "prior", tuple(shares))
+
+
+class Objective:
+    """The three losses of one training run, over nodes fixed at the start.
+
+    Args:
+        settings: Weights and schedule.
+        num_classes: K.
+        train_index: (l,) labelled nodes.
+        train_labels: (l,) their classes, 0 to K−1: the only labels that come in here.
+        unlabelled_index: (u,) distinct nodes that get pseudo-labels; none of them labelled.
+
+    Attributes:
+        prior: (K,) shares that the next pseudo-labels are held to.
+        marginal_error: Total variation between them and the shares of the latest pseudo-labels; ``None`` before the first.
+
+    Example:
+        >>> import torch
+        >>> from ncgc.losses import Objective, ObjectiveSettings
+        >>> nodes = torch.arange(4)
+        >>> objective = Objective(ObjectiveSettings(warmup=1, ramp=2), 2, nodes[:2], torch.tensor([0, 1]), nodes[2:])
+        >>> embeddings, centroids = torch.eye(4), torch.eye(4)[:2]
+        >>> logits = torch.zeros(4, 2, requires_grad=True)
+        >>> sorted(objective(embeddings, logits, centroids, epoch=0)), objective.ramp(0)
+        (['class'], 0.0)
+        >>> parts = objective(embeddings, logits, centroids, epoch=1)
+        >>> sorted(parts), objective.ramp(1)
+        (['class', 'kl', 'pl'], 0.5)
+        >>> objective.total(parts, epoch=1).backward()
+    """
+
+    def __init__(
+        self,
+        settings: ObjectiveSettings,
+        num_classes: int,
+        train_index: Tensor,
+        train_labels: Tensor,
+        unlabelled_index: Tensor,
+    ) -> None:
+        check_whole("num_classes", "Objective", num_classes, 1)
+        train_index, train_labels = _as_index("train_index", train_index), _as_index("train_labels", train_labels)
+        unlabelled_index = _as_index("unlabelled_index", unlabelled_index)
+        if len(train_index) != len(train_labels):
+            raise ParameterError(
+                f"Objective got {len(train_labels)} labels for {len(train_index)} labelled nodes; give one a node."
+            )
+        if len(train_labels) and not 0 <= int(train_labels.min()) <= int(train_labels.max()) < num_classes:
+            raise ParameterError(
+                f"The 'train_labels' of Objective must be classes from 0 to {num_classes - 1}. "
+                f"Got values from {int(train_labels.min())} to {int(train_labels.max())} instead."
+            )
+        if len(unlabelled_index.unique()) != len(unlabelled_index):
+            raise ParameterError("The 'unlabelled_index' of Objective names a node twice; give every node once.")
+        both = int(torch.isin(unlabelled_index, train_index).sum())
+        if both:
+            raise ParameterError(
+                f"{both} nodes are both in 'train_index' and in 'unlabelled_index' of Objective; a labelled node gets no pseudo-label."
+            )
+        self.settings = settings
+        self.num_classes = num_classes
+        self.train_index = train_index
+        self.train_labels = train_labels
+        self.unlabelled_index = unlabelled_index
+        self.marginal_error: float | None = None
+        self.estimate: PriorEstimate | None = None
+        if isinstance(settings.prior, str) and settings.prior == "estimated":
+            self.estimate = PriorEstimate(num_classes, settings.prior_momentum, settings.prior_shrinkage)
+            self._fixed_prior = resolve_prior(None, num_classes)
+        else:
+            self._fixed_prior = resolve_prior(settings.prior, num_classes, "Objective")
+
+    @property
+    def prior(self) -> Tensor:
+        return self._fixed_prior if self.estimate is None else self.estimate.value
+
+    def ramp(self, epoch: int) -> float:
+        """Share of the weights of KL and pseudo-labels in an epoch counted from 0: 0 in the warm-up, then linear to 1."""
+        past = epoch - self.settings.warmup + 1  # the first epoch after the warm-up already counts
+        return min(max(past, 0) / max(self.settings.ramp, 1), 1.0)
+
+    def targets(self, source_logits: Tensor) -> Tensor:
+        """Ψ, (u, K), for the unlabelled nodes out of (n, K) logits of all nodes; detached.
+
+        An estimated prior takes these predictions in first.
+        """
+        settings = self.settings
+        with torch.no_grad():
+            logits = source_logits.detach().index_select(0, self.unlabelled_index)
+            probabilities = None
+            plain = not settings.use_sinkhorn or settings.pseudo_label_scores == "probabilities"
+            if plain or self.estimate is not None:
+                probabilities = row_softmax(logits)
+            if self.estimate is not None and probabilities is not None:
+                self.estimate.update(probabilities)
+            prior = self.prior
+            if plain and probabilities is not None:
+                scores = probabilities
+            elif settings.pseudo_label_scores == "log_probabilities":
+                scores = logits.log_softmax(1)
+            else:
+                scores = logits
+            if settings.use_sinkhorn:
+                scores = sinkhorn(scores, settings.epsilon, settings.sinkhorn_iterations, prior, settings.relaxation)
+            self.marginal_error = marginal_error(scores, prior)
+        return scores
+
+    def __call__(
+        self,
+        embeddings: Tensor,
+        logits: Tensor,
+        centroids: Tensor | None,
+        epoch: int,
+        source_logits: Tensor | None = None,
+    ) -> dict[str, Tensor]:
+        """The parts that count in this epoch, unweighted; what is switched off or still warming up is not computed.
+
+        Args:
+            embeddings: H, (n, d).
+            logits: (n, K).
+            centroids: C, (K, d); ``None`` leaves out the KL part.
+            epoch: Counted from 0.
+            source_logits: (n, K) logits that the pseudo-labels come from, such as a pass without dropout; ``logits`` if ``None``.
+
+        Returns:
+            ``{"class": …, "kl": …, "pl": …}``, or fewer.
+        """
+        settings = self.settings
+        parts: dict[str, Tensor] = {}
+        if settings.class_weight > 0 and len(self.train_index):
+            parts["class"] = cross_entropy(logits.index_select(0, self.train_index), self.train_labels)
+        if self.ramp(epoch) == 0:
+            return parts
+        if settings.kl_weight > 0 and centroids is not None:
+            parts["kl"] = embedded_clustering_loss(embeddings, centroids)
+        if settings.pl_weight > 0 and len(self.unlabelled_index):
+            targets = self.targets(logits if source_logits is None else source_logits)
+            parts["pl"] = soft_cross_entropy(logits, targets, self.unlabelled_index)
+        return parts
+
+    def total(self, parts: Mapping[str, Tensor], epoch: int) -> Tensor:
+        """class_weight·class + ramp·(kl_weight·kl + pl_weight·pl) over the parts there are."""
+        share = self.ramp(epoch)
+        weights = {
+            "class": self.settings.class_weight,
+            "kl": share * self.settings.kl_weight,
+            "pl": share * self.settings.pl_weight,
+        }
+        weighted = [weights[name] * part for name, part in parts.items()]
+        if not weighted:
+            raise TrainingError(
+                f"Epoch {epoch} has nothing to train on: no labelled node counts, and clustering and pseudo-labels are off or "
+                "still warming up; add labels, raise a weight or set warmup=0."
+            )
+        return torch.stack(weighted).sum() if len(weighted) > 1 else weighted[0]
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """What training changes here: the running mean behind an estimated prior."""
+        return {} if self.estimate is None else {"prior_mean": self.estimate.mean.clone()}
+
+    def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
+        if self.estimate is not None:
+            self.estimate.mean = resolve_prior(state["prior_mean"], self.num_classes, "Objective")
+
+
+def _as_index(name: str, values: Tensor) -> Tensor:
+    if values.dim() != 1 or values.is_floating_point() or values.dtype == torch.bool:
+        raise ParameterError(
+            f"The '{name}' of Objective must be a vector of whole numbers. Got the type {values.dtype} and the shape {tuple(values.shape)} instead."
+        )
+    return values.long()

@@ -1,0 +1,104 @@
+"""Class shares b for the columns of Sinkhorn. True shares of a data set never come in here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ncgc.errors import ParameterError
+from ncgc.losses._parameters import check_real, check_whole
+from ncgc.losses._rows import column_sums
+
+Prior: TypeAlias = str | Tensor | np.ndarray | Sequence[float] | None
+
+
+def resolve_prior(prior: Prior, num_classes: int, owner: str = "resolve_prior") -> Tensor:
+    """(K,) float64 class shares on the CPU that sum to 1.
+
+    Args:
+        prior: ``"uniform"`` or ``None``, or K non-negative, finite numbers with a positive sum.
+        num_classes: K.
+        owner: Whose parameter it is, for the message.
+
+    Example:
+        >>> from ncgc.losses import resolve_prior
+        >>> resolve_prior([1, 3], 2)
+        tensor([0.2500, 0.7500], dtype=torch.float64)
+        >>> resolve_prior("uniform", 2)
+        tensor([0.5000, 0.5000], dtype=torch.float64)
+    """
+    if prior is None or (isinstance(prior, str) and prior == "uniform"):
+        return torch.full((num_classes,), 1 / num_classes, dtype=torch.float64)
+
+    def refuse(got: Any) -> ParameterError:
+        return ParameterError(
+            f"The 'prior' parameter of {owner} must be 'uniform' or {num_classes} non-negative shares, one a class, with a positive sum. "
+            f"Got {got} instead."
+        )
+
+    if isinstance(prior, str):
+        raise refuse(repr(prior))
+    try:
+        if isinstance(prior, Tensor):
+            shares = prior.detach().to(dtype=torch.float64, device="cpu", copy=True)
+        else:
+            shares = torch.from_numpy(np.array(prior, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise refuse(repr(prior)) from None
+    if tuple(shares.shape) != (num_classes,):
+        raise refuse(f"the shape {tuple(shares.shape)}")
+    total = float(shares.sum())
+    if not (np.isfinite(total) and float(shares.min()) >= 0 and total > 0):
+        raise refuse(shares.tolist())
+    return shares.div_(total)
+
+
+class PriorEstimate:
+    """Class shares as the model itself sees them: a running mean of its predictions, shrunk toward uniform.
+
+        m ← μ·m + (1−μ)·mean_i p_i        b = (1−s)·m + s/K
+
+    starting at m = 1/K. It learns slowly and never wholly trusts itself: shares taken straight from the predictions feed
+    on themselves until one class has won (37–60 % on Cora). It sees predictions only, no labels.
+
+    Args:
+        num_classes: K.
+        momentum: μ, from 0 (the latest predictions) to 1 (never moves).
+        shrinkage: s, from 0 (the running mean itself) to 1 (uniform).
+
+    Example:
+        >>> import torch
+        >>> from ncgc.losses import PriorEstimate
+        >>> estimate = PriorEstimate(2, momentum=0.5, shrinkage=0.5)
+        >>> estimate.update(torch.tensor([[1.0, 0.0], [0.8, 0.2]]))
+        tensor([0.6000, 0.4000], dtype=torch.float64)
+    """
+
+    def __init__(self, num_classes: int, momentum: float = 0.9, shrinkage: float = 0.5) -> None:
+        check_whole("num_classes", "PriorEstimate", num_classes, 1)
+        check_real("momentum", "PriorEstimate", momentum, 0, 1)
+        check_real("shrinkage", "PriorEstimate", shrinkage, 0, 1)
+        self.num_classes = num_classes
+        self.momentum = momentum
+        self.shrinkage = shrinkage
+        self.mean = resolve_prior(None, num_classes)
+
+    @property
+    def value(self) -> Tensor:
+        """(K,) float64 shares that sum to 1."""
+        return (1 - self.shrinkage) * self.mean + self.shrinkage / self.num_classes
+
+    def update(self, probabilities: Tensor) -> Tensor:
+        """Take in (n, K) predicted probabilities; no rows leave the estimate as it is. Returns the new :attr:`value`."""
+        if probabilities.dim() != 2 or probabilities.shape[1] != self.num_classes:
+            raise ParameterError(
+                f"The 'probabilities' of PriorEstimate must be an (n, {self.num_classes}) matrix. Got the shape {tuple(probabilities.shape)} instead."
+            )
+        if probabilities.shape[0]:
+            latest = resolve_prior(column_sums(probabilities.detach()), self.num_classes, owner="PriorEstimate.update")
+            self.mean = self.momentum * self.mean + (1 - self.momentum) * latest
+        return self.value
