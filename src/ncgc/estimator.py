@@ -1,0 +1,320 @@
+"""NCGC: from a graph with a few labels to labels for the rest, in scikit-learn's manners."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from torch import Tensor
+
+from ncgc.datasets import Split
+from ncgc.errors import GraphError
+from ncgc.graph import Graph
+from ncgc.losses import Objective, ObjectiveSettings, student_t
+from ncgc.metrics import accuracy
+from ncgc.nn import SOGN, GraphOperators, Output
+from ncgc.parameters import PARAMETERS, check_parameters
+from ncgc.training import (
+    BestValidation,
+    Selection,
+    StablePredictions,
+    Trainer,
+    TrainerSettings,
+    TrainingResult,
+    Watcher,
+)
+
+
+class NCGC(BaseEstimator):
+    """Semi-supervised node classification with self-supervised graph clustering.
+
+    A GNN with soft orthogonal layers, trained on L = L_class + L_KL + L_PL: cross-entropy on the labelled nodes, deep
+    embedded clustering over all, and Sinkhorn-balanced pseudo-labels on the unlabelled. Every parameter is described in
+    ``ncgc.parameters`` and by ``ncgc train --help``; the four switches ``soft_orthogonality``, ``kl``, ``pl`` and
+    ``sinkhorn`` take parts out for ablation, and all off but ``sinkhorn`` is the plain backbone.
+
+    Fitted attributes:
+        classes_: (K,) class names. network_: the trained :class:`SOGN`. history_: what happened each epoch.
+        best_epoch_: the epoch whose weights were kept. termination_: why training ended.
+        prior_: (K,) class shares that the last pseudo-labels were balanced toward.
+        transduction_: (n,) a label for every node, the given ones where given.
+        clusters_: (n,) the cluster of every node (of the embedded clustering, or of the prototypes without it).
+        seeds_: the seeds drawn from ``random_state``.
+
+    >>> from ncgc import load_dataset
+    >>> from ncgc.datasets import few_split
+    >>> graph = load_dataset("digits")
+    >>> model = NCGC(epochs=20, warmup=5, ramp=5).fit(graph, few_split(graph, 3, seed=0))
+    >>> model.predict().shape, model.predict_proba().shape
+    ((1797,), (1797, 10))
+    """
+
+    def __init__(
+        self,
+        backbone: Any = PARAMETERS["backbone"].default,
+        *,
+        hidden: int = PARAMETERS["hidden"].default,
+        num_layers: int = PARAMETERS["num_layers"].default,
+        beta: float = PARAMETERS["beta"].default,
+        dropout: float = PARAMETERS["dropout"].default,
+        input_dropout: float = PARAMETERS["input_dropout"].default,
+        norm: str | None = PARAMETERS["norm"].default,
+        residual: bool = PARAMETERS["residual"].default,
+        features: str = PARAMETERS["features"].default,
+        heads: int = PARAMETERS["heads"].default,
+        attention_dropout: float = PARAMETERS["attention_dropout"].default,
+        alpha: float = PARAMETERS["alpha"].default,
+        theta: float = PARAMETERS["theta"].default,
+        steps: int = PARAMETERS["steps"].default,
+        soft_orthogonality: bool = PARAMETERS["soft_orthogonality"].default,
+        kl: bool = PARAMETERS["kl"].default,
+        pl: bool = PARAMETERS["pl"].default,
+        sinkhorn: bool = PARAMETERS["sinkhorn"].default,
+        class_weight: float = PARAMETERS["class_weight"].default,
+        kl_weight: float = PARAMETERS["kl_weight"].default,
+        pl_weight: float = PARAMETERS["pl_weight"].default,
+        epsilon: float = PARAMETERS["epsilon"].default,
+        sinkhorn_iterations: int = PARAMETERS["sinkhorn_iterations"].default,
+        relaxation: float = PARAMETERS["relaxation"].default,
+        prior: Any = PARAMETERS["prior"].default,
+        prior_shrinkage: float = PARAMETERS["prior_shrinkage"].default,
+        prior_momentum: float = PARAMETERS["prior_momentum"].default,
+        pseudo_label_source: str = PARAMETERS["pseudo_label_source"].default,
+        pseudo_label_scores: str = PARAMETERS["pseudo_label_scores"].default,
+        centroids: str = PARAMETERS["centroids"].default,
+        warmup: int = PARAMETERS["warmup"].default,
+        ramp: int = PARAMETERS["ramp"].default,
+        learning_rate: float = PARAMETERS["learning_rate"].default,
+        weight_decay: float = PARAMETERS["weight_decay"].default,
+        decay_on: str = PARAMETERS["decay_on"].default,
+        epochs: int = PARAMETERS["epochs"].default,
+        patience: int = PARAMETERS["patience"].default,
+        random_state: int | None = PARAMETERS["random_state"].default,
+    ):
+        self.backbone = backbone
+        self.hidden = hidden
+        self.num_layers = num_layers
+        self.beta = beta
+        self.dropout = dropout
+        self.input_dropout = input_dropout
+        self.norm = norm
+        self.residual = residual
+        self.features = features
+        self.heads = heads
+        self.attention_dropout = attention_dropout
+        self.alpha = alpha
+        self.theta = theta
+        self.steps = steps
+        self.soft_orthogonality = soft_orthogonality
+        self.kl = kl
+        self.pl = pl
+        self.sinkhorn = sinkhorn
+        self.class_weight = class_weight
+        self.kl_weight = kl_weight
+        self.pl_weight = pl_weight
+        self.epsilon = epsilon
+        self.sinkhorn_iterations = sinkhorn_iterations
+        self.relaxation = relaxation
+        self.prior = prior
+        self.prior_shrinkage = prior_shrinkage
+        self.prior_momentum = prior_momentum
+        self.pseudo_label_source = pseudo_label_source
+        self.pseudo_label_scores = pseudo_label_scores
+        self.centroids = centroids
+        self.warmup = warmup
+        self.ramp = ramp
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.decay_on = decay_on
+        self.epochs = epochs
+        self.patience = patience
+        self.random_state = random_state
+
+    # ---------------------------------------------------------------- fitting
+
+    def fit(self, graph: Graph, split: Split | None = None, *, watch: Watcher | None = None) -> NCGC:
+        """Train on ``split.train``; choose the epoch on ``split.val``, or by a rule without labels when it is empty.
+
+        Args:
+            graph: the graph; of its labels, training sees those of ``split.train`` alone.
+            split: default: every labelled node trains, none validates.
+            watch: called after each epoch with its number and quantities, for a progress bar.
+        """
+        check_parameters(self.get_params(deep=False), type(self).__name__)
+        graph.validate()
+        split = (Split.from_labels(graph) if split is None else split).validate(graph)
+        seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
+        operators = self._operators(graph)
+        network = self._network(graph, torch.Generator().manual_seed(seeds[0]))
+        objective = self._objective(graph, split)
+        trainer = Trainer(
+            network,
+            operators,
+            objective,
+            self._selection(graph, split),
+            TrainerSettings(
+                learning_rate=self.learning_rate,
+                weight_decay=self.weight_decay,
+                decay_on=self.decay_on,
+                epochs=self.epochs,
+                pseudo_label_source=self.pseudo_label_source,
+                centroids=self.centroids,
+            ),
+            torch.Generator().manual_seed(seeds[1]),
+            int(seeds[2]),
+            watch,
+        )
+        result = trainer.run()
+        self._remember(graph, split, operators, network, objective, result)
+        self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
+        return self
+
+    def _operators(self, graph: Graph) -> GraphOperators:
+        return GraphOperators(graph.row_normalised() if self.features == "row" else graph)
+
+    def _network(self, graph: Graph, generator: torch.Generator) -> SOGN:
+        return SOGN(
+            graph.num_features,
+            graph.num_classes,
+            self.backbone,
+            hidden=self.hidden,
+            num_layers=self.num_layers,
+            beta=self.beta if self.soft_orthogonality else 0.0,
+            dropout=self.dropout,
+            input_dropout=self.input_dropout,
+            norm=self.norm,
+            residual=self.residual,
+            heads=self.heads,
+            attention_dropout=self.attention_dropout,
+            alpha=self.alpha,
+            theta=self.theta,
+            steps=self.steps,
+            generator=generator,
+        )
+
+    def _objective(self, graph: Graph, split: Split) -> Objective:
+        labels = split.training_labels(graph)  # -1 but on the training nodes: the only labels from here on
+        return Objective(
+            ObjectiveSettings(
+                class_weight=self.class_weight,
+                kl_weight=self.kl_weight if self.kl else 0.0,
+                pl_weight=self.pl_weight if self.pl else 0.0,
+                epsilon=self.epsilon,
+                sinkhorn_iterations=self.sinkhorn_iterations,
+                relaxation=self.relaxation,
+                prior=self.prior,
+                prior_momentum=self.prior_momentum,
+                prior_shrinkage=self.prior_shrinkage,
+                use_sinkhorn=self.sinkhorn,
+                pseudo_label_scores=self.pseudo_label_scores,
+                warmup=self.warmup,
+                ramp=self.ramp,
+            ),
+            graph.num_classes,
+            torch.from_numpy(split.train),
+            torch.from_numpy(labels[split.train]),
+            torch.from_numpy(np.flatnonzero(labels < 0)),
+        )
+
+    def _selection(self, graph: Graph, split: Split) -> Selection:
+        settled = self.warmup + self.ramp if (self.kl or self.pl) else 0
+        if len(split.val):
+            index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
+            return BestValidation(index, labels, self.patience, settled)
+        return StablePredictions(self.patience, settled)
+
+    def _remember(
+        self,
+        graph: Graph,
+        split: Split,
+        operators: GraphOperators,
+        network: SOGN,
+        objective: Objective,
+        result: TrainingResult,
+    ) -> None:
+        if result.termination.startswith("the loss was not finite"):
+            warnings.warn(
+                f"{result.termination[0].upper()}{result.termination[1:]}; the weights of epoch {result.best_epoch} are kept. "
+                f"Lower the learning rate ({self.learning_rate}) or scale the features (features='row').",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        self.classes_ = graph.classes
+        self.n_features_in_ = graph.num_features
+        self.network_ = network
+        self.centroids_ = result.centroids
+        self.history_ = result.history
+        self.best_epoch_ = result.best_epoch
+        self.termination_ = result.termination
+        self.seconds_ = result.seconds
+        self.prior_ = objective.prior.numpy()
+        self.graph_, self.split_ = graph, split
+        output = self._walk(operators)
+        self._output = output
+        labels = output.logits.argmax(dim=1).numpy()
+        given = split.training_labels(graph)
+        self.transduction_ = self.classes_[np.where(given >= 0, given, labels)]
+        clusters = output.logits if result.centroids is None else student_t(output.embeddings, result.centroids)
+        self.clusters_ = clusters.argmax(dim=1).numpy()
+
+    # ---------------------------------------------------------------- using
+
+    def predict(self, graph: Graph | None = None) -> np.ndarray:
+        """(n,) the most probable class of every node of the fitted graph, or of another graph with the same features."""
+        logits = self._outputs(graph).logits
+        predicted: np.ndarray = self.classes_[logits.argmax(dim=1).numpy()]
+        return predicted
+
+    def predict_proba(self, graph: Graph | None = None) -> np.ndarray:
+        """(n, K) probabilities softmax(H·W_proto), columns in the order of ``classes_``."""
+        probabilities: np.ndarray = self._outputs(graph).logits.double().softmax(dim=1).numpy()
+        return probabilities
+
+    def transform(self, graph: Graph | None = None) -> np.ndarray:
+        """(n, d) embeddings H."""
+        embeddings: np.ndarray = self._outputs(graph).embeddings.numpy().copy()
+        return embeddings
+
+    def fit_predict(self, graph: Graph, split: Split | None = None) -> np.ndarray:
+        """:meth:`fit`, then a label for every node, the given ones where given."""
+        return self.fit(graph, split).transduction_
+
+    def score(self, graph: Graph | None = None, nodes: np.ndarray | None = None) -> float:
+        """Accuracy on ``nodes`` (default: the test nodes of the split; of another graph, all labelled nodes)."""
+        predicted = self._outputs(graph).logits.argmax(dim=1).numpy()
+        truth = (self.graph_ if graph is None else graph).labels
+        if nodes is None:
+            nodes = self.split_.test if graph is None else np.flatnonzero(truth >= 0)
+        nodes = np.asarray(nodes)
+        unknown = nodes[truth[nodes] < 0] if len(nodes) else nodes
+        if not len(nodes) or len(unknown):
+            found = "no node" if not len(nodes) else f"node {unknown[0]} without a label"
+            raise GraphError(
+                f"score needs labelled nodes to compare with but got {found}; pass nodes=, or a split with test nodes."
+            )
+        return accuracy(predicted[nodes], truth[nodes])
+
+    def _outputs(self, graph: Graph | None) -> Output:
+        if not hasattr(self, "network_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit(graph, split) first.")
+        if graph is None:
+            return self._output
+        if graph.num_features != self.n_features_in_:
+            raise GraphError(
+                f"The graph has {graph.num_features} features but the model was fitted on {self.n_features_in_}; "
+                "give the same columns in the same order."
+            )
+        return self._walk(self._operators(graph))
+
+    def _walk(self, operators: GraphOperators) -> Output:
+        with torch.no_grad():
+            output = self.network_.eval()(operators)
+        return Output(*(_plain(value) for value in output))
+
+
+def _plain(value: Tensor) -> Tensor:
+    return value.detach()

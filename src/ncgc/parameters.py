@@ -1,0 +1,164 @@
+"""Every hyper-parameter of NCGC, declared once: default, range and one line of help.
+
+The estimator checks against this table, the command line makes its options from it, and TOML configurations are read by it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ncgc.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One hyper-parameter: its type, the range it may take, and what it does."""
+
+    name: str
+    default: Any
+    kind: type  # float, int, bool or str
+    help: str
+    group: str
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+    choices: tuple[str, ...] = ()
+    optional: bool = False  # None (in TOML and on the command line: "none") is allowed
+    also: str = ""  # what else Python takes, in words: an array, a function
+
+    @property
+    def expected(self) -> str:
+        """The range in words, for messages and help."""
+        if self.kind is bool:
+            text = "true or false"
+        elif self.choices:
+            text = "one of " + ", ".join(repr(choice) for choice in self.choices)
+        else:
+            low, high = "[("[self.open_low], ")]"[not self.open_high and math.isfinite(self.high)]
+            span = f"{low}{_number(self.low, self.kind)}, {_number(self.high, self.kind)}{high}"
+            text = f"{'an int' if self.kind is int else 'a float'} in the range {span}"
+        if self.also:
+            text += f" or {self.also}"
+        return text + (" or none" if self.optional else "")
+
+    def check(self, value: Any, owner: str = "NCGC") -> None:
+        """Raise a ParameterError in the one form of message unless the value is allowed."""
+        if not self.allows(value):
+            raise ParameterError(
+                f"The '{self.name}' parameter of {owner} must be {self.expected}. Got {value!r} instead."
+            )
+
+    def allows(self, value: Any) -> bool:
+        if value is None:
+            return self.optional
+        if self.kind is bool:
+            return isinstance(value, bool | np.bool_)
+        if self.choices:
+            if isinstance(value, str):
+                return value in self.choices
+            return bool(self.also) and (callable(value) or isinstance(value, Sequence | np.ndarray))
+        number = Integral if self.kind is int else Real
+        if isinstance(value, bool) or not isinstance(value, number) or math.isnan(value):
+            return False
+        above = value > self.low if self.open_low else value >= self.low
+        below = value < self.high if self.open_high else value <= self.high
+        return above and below and (self.kind is int or math.isfinite(value))
+
+
+def _number(value: float, kind: type) -> str:
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return str(int(value)) if kind is int else str(float(value))
+
+
+def _table() -> dict[str, Parameter]:
+    p, rows = Parameter, []
+    network = "Network"
+    rows += [
+        p("backbone", "gcn", str, "whose propagation the layers use", network,
+          choices=("gcn", "gat", "sage", "gcnii", "appnp"), also="a function (in, out) -> PyG layer"),
+        p("hidden", 64, int, "width of the hidden layers", network, low=1),
+        p("num_layers", 2, int, "number of layers", network, low=1),
+        p("beta", 0.003, float, "strength of the soft orthogonal constraint", network, low=0),
+        p("dropout", 0.5, float, "dropout on hidden states", network, low=0, high=1, open_high=True),
+        p("input_dropout", 0.0, float, "dropout on the features", network, low=0, high=1, open_high=True),
+        p("norm", None, str, "normalisation before the activation", network, choices=("layer", "batch"), optional=True),
+        p("residual", False, bool, "add a learnt map of each layer's input to its output", network),
+        p("features", "raw", str, "features as they are, or each row divided by its sum", network, choices=("raw", "row")),
+        p("heads", 1, int, "attention heads (gat); must divide hidden", network, low=1),
+        p("attention_dropout", 0.0, float, "dropout on attention (gat)", network, low=0, high=1, open_high=True),
+        p("alpha", 0.1, float, "share of the start kept at each step (gcnii, appnp)", network, low=0, high=1),
+        p("theta", 0.5, float, "strength of the weights, decaying with depth (gcnii's λ)", network, low=0),
+        p("steps", 10, int, "propagation steps of the logits (appnp)", network, low=0),
+    ]  # fmt: skip
+    objective = "Objective"
+    rows += [
+        p("soft_orthogonality", True, bool, "the soft orthogonal term in every layer", objective),
+        p("kl", True, bool, "the embedded-clustering loss", objective),
+        p("pl", True, bool, "the pseudo-label loss", objective),
+        p("sinkhorn", True, bool, "balance the pseudo-labels (off: the raw predictions)", objective),
+        p("class_weight", 1.0, float, "weight of the loss on labels", objective, low=0),
+        p("kl_weight", 1.0, float, "weight of the embedded-clustering loss", objective, low=0),
+        p("pl_weight", 1.0, float, "weight of the pseudo-label loss", objective, low=0),
+        p("epsilon", 0.04, float, "entropy of the pseudo-labels (Sinkhorn's ε)", objective, low=0, open_low=True),
+        p("sinkhorn_iterations", 3, int, "rounds of Sinkhorn (T)", objective, low=0),
+        p("relaxation", 1.0, float, "how exactly classes are balanced (κ): 1 exact, 0 not at all", objective, low=0, high=1),
+        p("prior", "uniform", str, "class shares to balance toward", objective,
+          choices=("uniform", "estimated"), also="an array of shares"),
+        p("prior_shrinkage", 0.5, float, "how far the estimated shares are drawn to uniform", objective, low=0, high=1),
+        p("prior_momentum", 0.9, float, "memory of the estimated shares", objective, low=0, high=1, open_high=True),
+        p("pseudo_label_source", "clean", str, "targets from a pass without dropout or from the training pass", objective,
+          choices=("clean", "training")),
+        p("pseudo_label_scores", "probabilities", str, "what Sinkhorn balances", objective,
+          choices=("probabilities", "log_probabilities", "logits")),
+        p("centroids", "kmeans", str, "where cluster centroids begin", objective, choices=("kmeans", "random")),
+        p("warmup", 100, int, "epochs on labels alone", objective, low=0),
+        p("ramp", 50, int, "epochs over which the clustering losses then grow to full weight", objective, low=0),
+    ]  # fmt: skip
+    training = "Training"
+    rows += [
+        p("learning_rate", 0.01, float, "step size of Adam", training, low=0, open_low=True),
+        p("weight_decay", 5e-4, float, "L2 penalty of Adam", training, low=0),
+        p("decay_on", "all", str, "which weights decay: all, or the first layer's only", training, choices=("all", "first")),
+        p("epochs", 400, int, "most epochs to train", training, low=1),
+        p("patience", 150, int, "epochs without gain, after warm-up and ramp, before stopping", training, low=1),
+        p("random_state", 0, int, "seed of weights, dropout and centroids", training, low=0, optional=True),
+    ]  # fmt: skip
+    return {row.name: row for row in rows}
+
+
+PARAMETERS = _table()
+DEFAULTS = {name: parameter.default for name, parameter in PARAMETERS.items()}
+
+
+def check_parameters(values: Mapping[str, Any], owner: str = "NCGC") -> None:
+    """Check every value against its declaration, unknown names with a suggestion.
+
+    >>> check_parameters({"beta": -1})
+    Traceback (most recent call last):
+    ...
+    ncgc.errors.ParameterError: The 'beta' parameter of NCGC must be a float in the range [0.0, inf). Got -1 instead.
+    """
+    for name, value in values.items():
+        if name not in PARAMETERS:
+            raise ParameterError(unknown_name(name, PARAMETERS, f"parameter of {owner}"))
+        PARAMETERS[name].check(value, owner)
+
+
+def unknown_name(name: str, known: Mapping[str, Any] | Sequence[str], what: str) -> str:
+    """One sentence on an unknown name, with the nearest known one.
+
+    >>> unknown_name("droput", ["dropout", "hidden"], "parameter")
+    "Unknown parameter 'droput'; did you mean 'dropout'?"
+    """
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    hint = f"did you mean {near[0]!r}?" if near else "known are " + ", ".join(known) + "."
+    return f"Unknown {what} {name!r}; {hint}"

@@ -1,0 +1,76 @@
+"""When to stop, and which epoch's weights to keep."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+class Selection(Protocol):
+    """Looks at the logits of every epoch. ``observe`` says whether to keep this epoch's weights, ``stop`` why to stop."""
+
+    best_epoch: int
+
+    def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
+        """Quantities for the history; ``self.best_epoch == epoch`` afterwards means: keep these weights."""
+
+    def stop(self, epoch: int) -> str | None:
+        """The reason to stop after this epoch, or None to go on."""
+
+
+class BestValidation:
+    """Keeps the epoch of best validation accuracy, of equals the one with the lower validation loss.
+
+    Patience is counted only once the clustering losses are at full weight (``settled`` epochs), or a model that does not
+    improve during warm-up would never see them.
+    """
+
+    def __init__(self, index: Tensor, labels: Tensor, patience: int, settled: int):
+        self.index, self.labels = index, labels
+        self.patience, self.settled = patience, settled
+        self.best_epoch = 0
+        self.best: tuple[float, float] = (-1.0, 0.0)  # accuracy, −loss
+
+    def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
+        chosen = logits[self.index]
+        accuracy = (chosen.argmax(dim=1) == self.labels).double().mean().item()
+        loss = torch.nn.functional.cross_entropy(chosen, self.labels).item()
+        if (accuracy, -loss) > self.best:
+            self.best, self.best_epoch = (accuracy, -loss), epoch
+        return {"val_accuracy": accuracy, "val_loss": loss}
+
+    def stop(self, epoch: int) -> str | None:
+        since = epoch - max(self.best_epoch, self.settled)
+        return "no gain in validation accuracy" if since >= self.patience else None
+
+
+class StablePredictions:
+    """For a split without validation nodes: a rule that uses no labels.
+
+    Training goes on until, over a window of ``patience`` epochs at full weight, no more than ``tolerance`` of all nodes
+    end with another predicted class than they began the window with. The last weights are kept.
+    """
+
+    def __init__(self, patience: int, settled: int, tolerance: float = 0.001):
+        self.patience, self.settled, self.tolerance = patience, settled, tolerance
+        self.best_epoch = 0
+        self._anchor: Tensor | None = None
+        self._moved = 1.0
+
+    def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
+        predicted = logits.argmax(dim=1)
+        if self._anchor is None:
+            self._anchor = predicted
+        moved = (predicted != self._anchor).double().mean().item()
+        if epoch > self.settled and (epoch - self.settled) % self.patience == 0:
+            self._moved, self._anchor = moved, predicted
+        elif epoch == self.settled:
+            self._anchor = predicted
+        self.best_epoch = epoch
+        return {"moved": moved}
+
+    def stop(self, epoch: int) -> str | None:
+        done = epoch > self.settled and (epoch - self.settled) % self.patience == 0 and self._moved <= self.tolerance
+        return "predictions are stable" if done else None

@@ -1,0 +1,182 @@
+"""The training loop: one full-batch step and one dropout-free look an epoch, the best weights kept as a true copy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from ncgc.errors import TrainingError
+from ncgc.losses import Objective, initial_centroids
+from ncgc.nn import SOGN, GraphOperators
+from ncgc.training.history import History
+from ncgc.training.selection import Selection
+
+# called after every epoch with the epoch and its quantities
+Watcher = Callable[[int, dict[str, float]], None]
+
+
+@dataclass(frozen=True)
+class TrainerSettings:
+    """How to descend: Adam's step and decay, how long, and how the clustering part begins."""
+
+    learning_rate: float = 0.01
+    weight_decay: float = 5e-4
+    decay_on: str = "all"
+    epochs: int = 400
+    pseudo_label_source: str = "clean"
+    centroids: str = "kmeans"
+
+
+@dataclass
+class TrainingResult:
+    """What training gives beside the weights now in the network: the epoch they are from and why it ended."""
+
+    history: History
+    best_epoch: int
+    termination: str
+    centroids: Tensor | None
+    seconds: float
+
+
+class Trainer:
+    """Trains a SOGN on an Objective. It is handed training labels inside the objective and never sees any other.
+
+    Args:
+        network, operators, objective: what to train, on which graph, for what.
+        selection: looks at each epoch's dropout-free logits; decides what to keep and when to stop.
+        settings: see :class:`TrainerSettings`.
+        dropout_generator, centroid_seed: the only randomness in training.
+        watch: called after each epoch.
+    """
+
+    def __init__(
+        self,
+        network: SOGN,
+        operators: GraphOperators,
+        objective: Objective,
+        selection: Selection,
+        settings: TrainerSettings,
+        dropout_generator: torch.Generator,
+        centroid_seed: int = 0,
+        watch: Watcher | None = None,
+    ):
+        self.network, self.operators, self.objective = network, operators, objective
+        self.selection, self.settings = selection, settings
+        self.dropout_generator, self.centroid_seed = dropout_generator, centroid_seed
+        self.watch = watch
+        self.centroids: nn.Parameter | None = None
+        self.history = History()
+        self._clean: Tensor | None = None  # logits of the latest pass without dropout
+        self._optimizer = torch.optim.Adam(self._groups(), lr=settings.learning_rate, fused=True)
+        self._best: dict[str, Tensor] = self._copy()
+
+    def run(self) -> TrainingResult:
+        """Train to the end, a stop or Ctrl-C, then put the best weights back."""
+        start = time.perf_counter()
+        termination = "all epochs done"
+        try:
+            for epoch in range(1, self.settings.epochs + 1):
+                parts = self._step(epoch)
+                if parts is None:
+                    termination = self._not_finite(epoch)
+                    break
+                quantities = parts | self._look(epoch)
+                quantities["seconds"] = time.perf_counter() - start
+                self.history.append(epoch=epoch, **quantities)
+                if self.watch is not None:
+                    self.watch(epoch, quantities)
+                reason = self.selection.stop(epoch)
+                if reason is not None:
+                    termination = reason
+                    break
+        except KeyboardInterrupt:
+            termination = "interrupted"
+        self._restore()
+        centroids = None if self.centroids is None else self.centroids.detach()
+        return TrainingResult(
+            self.history, self.selection.best_epoch, termination, centroids, time.perf_counter() - start
+        )
+
+    # ---------------------------------------------------------------- one epoch
+
+    def _step(self, epoch: int) -> dict[str, float] | None:
+        """One descent step; the parts of the loss as numbers, or None if the loss is not finite (nothing is changed then)."""
+        clustering = self.objective.ramp(epoch - 1) > 0 and self.objective.settings.kl_weight > 0
+        if clustering and self.centroids is None:
+            self._begin_clusters()
+        self.network.train()
+        self._optimizer.zero_grad(set_to_none=True)
+        output = self.network(self.operators, self.dropout_generator, embeddings=clustering)
+        source = self._clean if self.settings.pseudo_label_source == "clean" else None
+        if not bool(torch.isfinite(output.logits).all()):
+            return None
+        parts = self.objective(output.embeddings, output.logits, self.centroids, epoch - 1, source)
+        total = self.objective.total(parts, epoch - 1)
+        if not bool(torch.isfinite(total)):
+            return None
+        total.backward()
+        self._optimizer.step()
+        numbers = {name: part.item() for name, part in parts.items()} | {"total": total.item()}
+        if "pl" in parts and self.objective.marginal_error is not None:
+            numbers["marginal_error"] = self.objective.marginal_error
+        return numbers
+
+    @torch.no_grad()
+    def _look(self, epoch: int) -> dict[str, float]:
+        """A pass without dropout: the next pseudo-labels' source, and what selection judges."""
+        self.network.eval()
+        self._clean = self.network(self.operators, embeddings=False).logits
+        quantities = self.selection.observe(epoch, self._clean)
+        if self.selection.best_epoch == epoch:
+            self._best = self._copy()
+        return quantities
+
+    @torch.no_grad()
+    def _begin_clusters(self) -> None:
+        self.network.eval()
+        embeddings = self.network(self.operators).embeddings
+        clusters = self.objective.num_classes
+        start = initial_centroids(embeddings, clusters, self.settings.centroids, self.centroid_seed)
+        self.centroids = nn.Parameter(start)
+        self._optimizer.add_param_group({"params": [self.centroids], "weight_decay": 0.0})
+
+    # ---------------------------------------------------------------- weights
+
+    def _groups(self) -> list[dict[str, object]]:
+        """Adam's groups: what decays and what does not."""
+        decay = self.settings.weight_decay
+        parameters = dict(self.network.named_parameters())
+        if self.settings.decay_on == "all":
+            return [{"params": list(parameters.values()), "weight_decay": decay}]
+        first = {name for name in parameters if name.startswith(("entry", "convs.0."))}
+        return [
+            {"params": [parameters[name] for name in parameters if name in first], "weight_decay": decay},
+            {"params": [parameters[name] for name in parameters if name not in first], "weight_decay": 0.0},
+        ]
+
+    def _copy(self) -> dict[str, Tensor]:
+        state = {name: value.detach().clone() for name, value in self.network.state_dict().items()}
+        if self.centroids is not None:
+            state["centroids"] = self.centroids.detach().clone()
+        return state
+
+    def _restore(self) -> None:
+        state = dict(self._best)
+        centroids = state.pop("centroids", None)
+        self.network.load_state_dict(state)
+        self.network.eval()
+        if self.centroids is not None:
+            # the best epoch may lie in the warm-up, before there were clusters
+            self.centroids = None if centroids is None else nn.Parameter(centroids)
+
+    def _not_finite(self, epoch: int) -> str:
+        if not self.history.rows:
+            raise TrainingError(
+                "The loss is not finite in the very first epoch; scale the features (features='row') or lower the learning rate "
+                f"{self.settings.learning_rate}."
+            )
+        return f"the loss was not finite in epoch {epoch}"
