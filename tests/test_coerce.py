@@ -105,3 +105,16 @@ def test_is_whole():
     assert is_whole(np.array([1, 2], dtype=np.uint8))
     assert is_whole(np.array([1.0]))
     assert not any(map(is_whole, (np.array([np.inf]), np.array([1.5]), np.array(["1"]), np.array([True]))))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: as_edges([[0, 1], [2]], 3), "Edges must be an"),
+        (lambda: as_labels([[0], [1, 2]], 2), "Labels must be"),
+        (lambda: as_weights(["heavy"], 1), "Edge weights must be numbers"),
+    ],
+)
+def test_ragged_or_wordy_input_gets_a_sentence(call, words):
+    with pytest.raises(GraphError, match=words):
+        call()

@@ -13,7 +13,7 @@ Features = np.ndarray | sparse.csr_array
 
 
 def as_edges(edges: Any, n: int) -> np.ndarray:
-    pairs = np.asarray(edges)
+    pairs = as_array(edges, "Edges", "an (m, 2) array of node numbers")
     if pairs.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
@@ -37,7 +37,10 @@ def as_edges(edges: Any, n: int) -> np.ndarray:
 def as_weights(weights: Any, m: int) -> np.ndarray:
     if weights is None:
         return np.ones(m, dtype=np.float32)
-    values = np.asarray(weights, dtype=np.float32).reshape(-1)
+    values = as_array(weights, "Edge weights", "numbers, one an edge").reshape(-1)
+    if not np.issubdtype(values.dtype, np.number):
+        raise GraphError(f"Edge weights must be numbers, one an edge. Got the type {values.dtype} instead.")
+    values = values.astype(np.float32)
     if len(values) != m:
         raise GraphError(f"There are {len(values)} edge weights for {m} edges; give one an edge.")
     bad = ~(np.isfinite(values) & (values > 0))
@@ -86,7 +89,7 @@ def as_features(features: Any) -> Features:
 def as_labels(labels: Any, n: int) -> np.ndarray:
     if labels is None:
         return np.full(n, -1, dtype=np.int64)
-    array = np.asarray(labels)
+    array = as_array(labels, "Labels", "whole class indices, one a node")
     if array.ndim != 1 or len(array) != n:
         raise GraphError(
             f"There are labels of the shape {array.shape} for {n} nodes; give one a node, -1 where unknown."
@@ -116,3 +119,13 @@ def is_whole(array: np.ndarray) -> bool:
     return bool(
         np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() and (array == np.floor(array)).all()
     )
+
+
+def as_array(given: Any, what: str, expected: str) -> np.ndarray:
+    """numpy's array of anything, with a sentence where numpy finds no shape."""
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise GraphError(
+            f"{what} must be {expected}; rows of different lengths or kinds were given ({error})."
+        ) from None

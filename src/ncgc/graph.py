@@ -6,6 +6,7 @@ names people know their nodes and classes by. Immutable: `with_labels` and frien
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -279,9 +280,8 @@ class Graph:
         if self.node_ids is not None:
             if len(self.node_ids) != n:
                 raise GraphError(f"There are {len(self.node_ids)} node ids for {n} nodes; give one a node.")
-            unique, counts = np.unique(self.node_ids, return_counts=True)
-            if len(unique) != n:
-                raise GraphError(
-                    f"The node id {unique[counts.argmax()]!r} appears {counts.max()} times; ids must be unique."
-                )
+            seen = Counter(self.node_ids.tolist())
+            if len(seen) != n:
+                node, times = seen.most_common(1)[0]
+                raise GraphError(f"The node id {node!r} appears {times} times; ids must be unique.")
         return self

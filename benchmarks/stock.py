@@ -1,0 +1,67 @@
+"""NCGC as one would write it on stock PyG: GCNConv or GATConv layers, autograd for everything, dense features.
+
+The yardstick of speed.py. It is written with care, not as a straw man: Z is computed once a layer, the soft orthogonal
+term goes through the d×d Gram matrix (never n×n), the normalised adjacency is cached, and the three losses are ncgc's own
+fast ones, so that what is compared is the network and the optimiser's step.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.nn import GATConv, GCNConv
+
+from ncgc import SOGN, Graph
+from ncgc.nn import Output
+
+
+def soft_orthogonal(z: Tensor, beta: float) -> Tensor:
+    """−β·Z̃(Z̃ᵀZ) by autograd."""
+    scaled = z / z.norm(dim=0, keepdim=True).clamp_min(1e-12)
+    return -beta * (scaled @ (scaled.t() @ z))
+
+
+class StockNCGC(nn.Module):
+    """The same network as a SOGN of backbone gcn or gat, with the same weights, on PyG's layers."""
+
+    def __init__(self, like: SOGN, in_features: int, num_classes: int):
+        super().__init__()
+        self.beta, self.dropout = like.beta, like.dropout
+        width = like.hidden
+        sizes = [in_features] + [width] * len(like.convs)
+        if like.backbone == "gcn":
+            self.convs = nn.ModuleList(GCNConv(a, b, cached=True) for a, b in zip(sizes, sizes[1:], strict=False))
+        else:
+            heads = like.heads
+            self.convs = nn.ModuleList(GATConv(a, b // heads, heads) for a, b in zip(sizes, sizes[1:], strict=False))
+        self.head = nn.Linear(width, num_classes, bias=False)
+        with torch.no_grad():
+            self.head.weight.copy_(like.prototypes.t())
+            for conv, ours in zip(self.convs, like.convs, strict=True):
+                conv.lin.weight.copy_(ours.weight.t())
+                conv.bias.copy_(ours.bias)
+                if like.backbone == "gat":
+                    conv.att_src.copy_(ours.source)
+                    conv.att_dst.copy_(ours.target)
+
+    def forward(self, x: Tensor, edges: Tensor) -> Output:
+        for conv in self.convs:
+            seen: list[Tensor] = []
+            handle = conv.lin.register_forward_hook(lambda module, inputs, output, seen=seen: seen.append(output))
+            out = conv(x, edges)
+            handle.remove()
+            x = F.dropout(F.relu(out + soft_orthogonal(seen[0], self.beta)), self.dropout, self.training)
+        return Output(x, self.head(x))
+
+
+def edge_index(graph: Graph) -> Tensor:
+    """(2, m), as PyG's data sets give it."""
+    return graph.to_data().edge_index
+
+
+def csr_adjacency(graph: Graph) -> Tensor:
+    """The adjacency as a torch CSR tensor, which PyG layers take in place of edge_index (it is symmetric: adj_t = adj)."""
+    a = graph.adjacency
+    pointers, columns = torch.from_numpy(a.indptr.astype("int64")), torch.from_numpy(a.indices.astype("int64"))
+    return torch.sparse_csr_tensor(pointers, columns, torch.from_numpy(a.data.copy()), a.shape)
