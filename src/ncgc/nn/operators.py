@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from ncgc.graph import Graph
@@ -25,6 +26,11 @@ class GraphOperators:
         self.dtype = dtype
         self._scaled: dict[float, SparseMatrix] = {}
 
+    @cached_property
+    def _adjacency(self) -> sparse.csr_array:
+        """A in the precision asked for, so that its normalised forms are not rounded to float32 on the way."""
+        return self.graph.adjacency.astype(np.float64) if self.dtype == torch.float64 else self.graph.adjacency
+
     @property
     def num_nodes(self) -> int:
         return self.graph.num_nodes
@@ -37,7 +43,7 @@ class GraphOperators:
     @cached_property
     def gcn(self) -> SparseMatrix:
         """Â = D̃^-1/2 (A+I) D̃^-1/2."""
-        return SparseMatrix.from_scipy(gcn_normalised(self.graph.adjacency), symmetric=True, dtype=self.dtype)
+        return SparseMatrix.from_scipy(gcn_normalised(self._adjacency), symmetric=True, dtype=self.dtype)
 
     def scaled_gcn(self, factor: float) -> SparseMatrix:
         """factor·Â, for layers that weigh the propagation against something else."""
@@ -50,12 +56,12 @@ class GraphOperators:
     @cached_property
     def mean(self) -> SparseMatrix:
         """D^-1 A: the mean over neighbours."""
-        return SparseMatrix.from_scipy(mean_normalised(self.graph.adjacency), dtype=self.dtype)
+        return SparseMatrix.from_scipy(mean_normalised(self._adjacency), dtype=self.dtype)
 
     @cached_property
     def neighbourhood(self) -> SparseMatrix:
         """A+I with the edge weights as values: whom each node attends to."""
-        return SparseMatrix.from_scipy(with_self_loops(self.graph.adjacency), dtype=self.dtype)
+        return SparseMatrix.from_scipy(with_self_loops(self._adjacency), dtype=self.dtype)
 
     @cached_property
     def edge_index(self) -> Tensor:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -48,7 +50,8 @@ class SoftOrthogonal(nn.Module):
         if self.beta == 0.0:
             return self.conv(x, edge_index, *args, **kwargs)
         out, z = self._call(x, edge_index, *args, **kwargs)
-        if z.shape != out.shape and z.shape[1] % out.shape[1] == 0:
+        mapped = self.transform is None and self._linear() is not None
+        if mapped and z.shape != out.shape and z.shape[1] % out.shape[1] == 0:
             z = z.view(len(z), -1, out.shape[1]).mean(dim=1)  # heads that the layer averages
         if z.shape != out.shape:
             raise ParameterError(
@@ -92,21 +95,32 @@ class WrappedLayer(Layer):
     def __init__(self, conv: nn.Module, in_features: int, out_features: int, beta: float):
         super().__init__(in_features, out_features, beta)
         self.wrapped = SoftOrthogonal(conv, beta)
+        self._takes_weights = "edge_weight" in inspect.signature(conv.forward).parameters
 
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
         x = h.to_dense() if isinstance(h, FeatureMatrix) else h
-        weight = walk.operators.edge_weight
-        out = (
-            self.wrapped(x, walk.operators.edge_index)
-            if weight is None
-            else self.wrapped(x, walk.operators.edge_index, edge_weight=weight)
-        )
+        weight = walk.operators.edge_weight if self._takes_weights else None
+        weights = {} if weight is None else {"edge_weight": weight}
+        with _randomness_from(walk):
+            out = self.wrapped(x, walk.operators.edge_index, **weights)
         if out.shape != (len(x), self.out_features):
             raise ParameterError(
                 f"{type(self.wrapped.conv).__name__} gives {tuple(out.shape)} for {len(x)} nodes, but the network is "
                 f"{self.out_features} wide; build the layer so that its output has that many columns."
             )
         return out
+
+
+@contextmanager
+def _randomness_from(walk: Pass) -> Iterator[None]:
+    """PyG layers drop from the global generator: in training it is seeded from the walk's, and restored afterwards."""
+    if not walk.training or walk.generator is None:
+        yield
+        return
+    seed = int(torch.randint(2**31, (1,), generator=walk.generator))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 def wrap(
