@@ -1,0 +1,77 @@
+"""SparseMatrix against dense numpy."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from ncgc.ops import SparseMatrix
+
+
+def dense(tensor):
+    return tensor.to_dense().numpy()
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (5, 8), (8, 5)])
+def test_csr_and_transpose_hold_the_same_numbers(random_sparse, shape):
+    source = random_sparse(*shape, seed=1)
+    matrix = SparseMatrix.from_scipy(source, dtype=torch.float64)
+    np.testing.assert_array_equal(dense(matrix.csr), source.toarray())
+    np.testing.assert_array_equal(dense(matrix.transposed), source.toarray().T)
+    assert matrix.nnz == source.nnz
+    assert matrix.transposed.shape == shape[::-1]
+
+
+def test_columns_of_the_transpose_are_sorted(random_sparse):
+    transposed = SparseMatrix.from_scipy(random_sparse(seed=2)).transposed
+    pointers, columns = transposed.crow_indices().tolist(), transposed.col_indices().tolist()
+    for start, stop in zip(pointers, pointers[1:], strict=False):
+        assert columns[start:stop] == sorted(columns[start:stop])
+
+
+def test_row_of_names_the_row_of_every_entry(random_sparse):
+    source = random_sparse(6, 9, seed=3)
+    np.testing.assert_array_equal(SparseMatrix.from_scipy(source).row_of.numpy(), source.tocoo().row)
+
+
+def test_other_values_keep_the_pattern(random_sparse):
+    source = random_sparse(6, 9, seed=4)
+    matrix = SparseMatrix.from_scipy(source, dtype=torch.float64)
+    values = torch.arange(1.0, matrix.nnz + 1, dtype=torch.float64)
+    expected = np.zeros(source.shape)
+    coo = source.tocoo()
+    expected[coo.row, coo.col] = values.numpy()
+    np.testing.assert_array_equal(dense(matrix.with_values(values)), expected)
+    np.testing.assert_array_equal(dense(matrix.transposed_with_values(values)), expected.T)
+    np.testing.assert_array_equal(dense(matrix.csr), source.toarray())  # its own values are untouched
+
+
+def test_symmetric_shares_one_tensor(random_sparse):
+    source = random_sparse(symmetric=True)
+    shared = SparseMatrix.from_scipy(source, symmetric=True)
+    assert shared.transposed is shared.csr
+    promised, computed = shared.transposed, SparseMatrix.from_scipy(source).transposed
+    np.testing.assert_array_equal(dense(promised), dense(computed))
+
+
+def test_unsorted_columns_are_sorted_and_the_source_is_copied():
+    source = sparse.csr_array((np.array([1.0, 2.0]), np.array([1, 0]), np.array([0, 2, 2])), shape=(2, 2))
+    matrix = SparseMatrix.from_scipy(source)
+    assert matrix.columns.tolist() == [0, 1]
+    assert matrix.values.tolist() == [2.0, 1.0]
+    source.data[:] = 7
+    assert matrix.values.tolist() == [2.0, 1.0]
+
+
+def test_to_changes_the_type_only(random_sparse):
+    matrix = SparseMatrix.from_scipy(random_sparse(symmetric=True), symmetric=True)
+    double = matrix.to(torch.float64)
+    assert double.values.dtype == torch.float64
+    assert double.symmetric
+    np.testing.assert_array_equal(dense(double.csr), dense(matrix.csr).astype(np.float64))
+
+
+def test_a_matrix_without_entries_multiplies_to_zero():
+    matrix = SparseMatrix.from_scipy(sparse.csr_array((3, 4)))
+    assert torch.equal(matrix.csr @ torch.ones(4, 2), torch.zeros(3, 2))
+    assert torch.equal(matrix.transposed @ torch.ones(3, 2), torch.zeros(4, 2))
