@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -15,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from ncgc.errors import ParameterError
+
+_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     optional: bool = False  # None (in TOML and on the command line: "none") is allowed
     also: str = ""  # what else Python takes, in words: an array, a function
+    array: bool = False  # numbers, one a class, are allowed (on the command line: with commas)
 
     @property
     def expected(self) -> str:
@@ -52,8 +56,10 @@ class Parameter:
     def check(self, value: Any, owner: str = "NCGC") -> None:
         """Raise a ParameterError in the one form of message unless the value is allowed."""
         if not self.allows(value):
+            near = difflib.get_close_matches(value, self.choices, n=1) if isinstance(value, str) else []
+            hint = f"; did you mean {near[0]!r}?" if near else "."
             raise ParameterError(
-                f"The '{self.name}' parameter of {owner} must be {self.expected}. Got {value!r} instead."
+                f"The '{self.name}' parameter of {owner} must be {self.expected}. Got {value!r} instead{hint}"
             )
 
     def allows(self, value: Any) -> bool:
@@ -64,13 +70,15 @@ class Parameter:
         if self.choices:
             if isinstance(value, str):
                 return value in self.choices
-            return bool(self.also) and (callable(value) or isinstance(value, Sequence | np.ndarray))
-        number = Integral if self.kind is int else Real
-        if isinstance(value, bool) or not isinstance(value, number) or math.isnan(value):
+            return isinstance(value, Sequence | np.ndarray) if self.array else bool(self.also) and callable(value)
+        if isinstance(value, bool) or not isinstance(value, Integral if self.kind is int else Real):
             return False
-        above = value > self.low if self.open_low else value >= self.low
-        below = value < self.high if self.open_high else value <= self.high
-        return above and below and (self.kind is int or math.isfinite(value))
+        number: Any = value
+        if not -_LARGEST <= number <= _LARGEST:  # NaN neither
+            return False
+        above = number > self.low if self.open_low else number >= self.low
+        below = number < self.high if self.open_high else number <= self.high
+        return bool(above and below)
 
 
 def _number(value: float, kind: type) -> str:
@@ -112,7 +120,7 @@ def _table() -> dict[str, Parameter]:
         p("sinkhorn_iterations", 3, int, "rounds of Sinkhorn (T)", objective, low=0),
         p("relaxation", 1.0, float, "how exactly classes are balanced (κ): 1 exact, 0 not at all", objective, low=0, high=1),
         p("prior", "uniform", str, "class shares to balance toward", objective,
-          choices=("uniform", "estimated"), also="an array of shares"),
+          choices=("uniform", "estimated"), also="an array of shares", array=True),
         p("prior_shrinkage", 0.5, float, "how far the estimated shares are drawn to uniform", objective, low=0, high=1),
         p("prior_momentum", 0.9, float, "memory of the estimated shares", objective, low=0, high=1, open_high=True),
         p("pseudo_label_source", "clean", str, "targets from a pass without dropout or from the training pass", objective,
