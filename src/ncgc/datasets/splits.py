@@ -6,15 +6,17 @@ Labels reach training only through :meth:`Split.training_labels`, which hides al
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from ncgc.datasets.catalogue import CATALOGUE, family_of
 from ncgc.datasets.split import Split
 from ncgc.errors import SplitError
 from ncgc.graph import Graph
+
+if TYPE_CHECKING:
+    import torch
 
 KINDS = ("public", "paper", "random", "few")
 PAPER_SEED = 123
@@ -138,10 +140,14 @@ def _shuffled_classes(graph: Graph, generator: torch.Generator, train: int, val:
 
 
 def _permutation(size: int, generator: torch.Generator) -> np.ndarray:
+    import torch  # slow to import; the command line lists splits without it
+
     return torch.randperm(size, generator=generator).numpy()
 
 
 def _generator(seed: int) -> torch.Generator:
+    import torch
+
     return torch.Generator().manual_seed(_count("seed", seed, 0))
 
 
