@@ -54,7 +54,8 @@ class StablePredictions:
     """
 
     def __init__(self, patience: int, settled: int, tolerance: float = 0.001):
-        self.patience, self.settled, self.tolerance = patience, settled, tolerance
+        # the first window begins at an epoch that was seen, or one of a single epoch would compare it with itself
+        self.patience, self.settled, self.tolerance = patience, max(settled, 1), tolerance
         self.best_epoch = 0
         self._anchor: Tensor | None = None
         self._moved = 1.0

@@ -81,10 +81,11 @@ class Trainer:
         try:
             for epoch in range(1, self.settings.epochs + 1):
                 parts = self._step(epoch)
-                if parts is None:
+                looked = None if parts is None else self._look(epoch)
+                if parts is None or looked is None:
                     termination = self._not_finite(epoch)
                     break
-                quantities = parts | self._look(epoch)
+                quantities = parts | looked
                 quantities["seconds"] = time.perf_counter() - start
                 self.history.append(epoch=epoch, **quantities)
                 if self.watch is not None:
@@ -126,10 +127,15 @@ class Trainer:
         return numbers
 
     @torch.no_grad()
-    def _look(self, epoch: int) -> dict[str, float]:
-        """A pass without dropout: the next pseudo-labels' source, and what selection judges."""
+    def _look(self, epoch: int) -> dict[str, float] | None:
+        """A pass without dropout: the next pseudo-labels' source, and what selection judges.
+
+        None if it is not finite: the step was too large, and its weights must not be kept.
+        """
         self.network.eval()
         self._clean = self.network(self.operators, embeddings=False).logits
+        if not bool(torch.isfinite(self._clean).all()):
+            return None
         quantities = self.selection.observe(epoch, self._clean)
         if self.selection.best_epoch == epoch:
             self._best = self._copy()
