@@ -1,5 +1,7 @@
 """SparseMatrix against dense numpy."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -25,7 +27,7 @@ def test_csr_and_transpose_hold_the_same_numbers(random_sparse, shape):
 def test_columns_of_the_transpose_are_sorted(random_sparse):
     transposed = SparseMatrix.from_scipy(random_sparse(seed=2)).transposed
     pointers, columns = transposed.crow_indices().tolist(), transposed.col_indices().tolist()
-    for start, stop in zip(pointers, pointers[1:], strict=False):
+    for start, stop in pairwise(pointers):
         assert columns[start:stop] == sorted(columns[start:stop])
 
 

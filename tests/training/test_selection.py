@@ -1,0 +1,127 @@
+"""The two rules, on logits made by hand."""
+
+import inspect
+
+import pytest
+import torch
+
+from ncgc.training import BestValidation, StablePredictions
+
+LABELS = torch.tensor([0, 1, 1])
+INDEX = torch.tensor([5, 0, 3])
+
+
+def logits(right, margin=1.0):
+    """Six nodes, of whose three validation nodes ``right`` are predicted rightly, each by ``margin``."""
+    result = torch.zeros(6, 2)
+    for place, (node, label) in enumerate(zip(INDEX.tolist(), LABELS.tolist(), strict=True)):
+        result[node, label if place < right else 1 - label] = margin
+    return result
+
+
+def feed(selection, sequence):
+    """Observe until told to stop; the epoch of the stop, or None."""
+    for epoch, given in enumerate(sequence, start=1):
+        selection.observe(epoch, given)
+        if selection.stop(epoch):
+            return epoch
+    return None
+
+
+def test_best_validation_reports_accuracy_and_cross_entropy():
+    found = BestValidation(INDEX, LABELS, 10, 0).observe(1, logits(2, margin=1.5))
+    wrong, right = torch.tensor(1.5).exp().add(1).log(), torch.tensor(-1.5).exp().add(1).log()
+    assert found["val_accuracy"] == pytest.approx(2 / 3)
+    assert found["val_loss"] == pytest.approx(float(2 * right + wrong) / 3, rel=1e-6)
+
+
+def test_best_validation_keeps_the_highest_accuracy_whatever_the_loss():
+    rule = BestValidation(INDEX, LABELS, 10, 0)
+    feed(rule, [logits(2, 5.0), logits(3, 0.01), logits(2, 9.0), logits(1)])
+    assert rule.best_epoch == 2
+
+
+def test_ties_go_to_the_lower_loss_and_equals_to_the_first():
+    rule = BestValidation(INDEX, LABELS, 10, 0)
+    feed(rule, [logits(3, 1.0), logits(3, 2.0), logits(3, 2.0), logits(3, 1.5)])
+    assert rule.best_epoch == 2
+
+
+def test_a_model_that_is_always_wrong_still_keeps_an_epoch():
+    rule = BestValidation(INDEX, LABELS, 10, 0)
+    feed(rule, [logits(0)])
+    assert rule.best_epoch == 1
+
+
+@pytest.mark.parametrize(("settled", "stopped"), [(0, 5), (1, 5), (10, 13)])
+def test_patience_counts_from_the_best_epoch_but_not_before_settled(settled, stopped):
+    rule = BestValidation(INDEX, LABELS, patience=3, settled=settled)
+    assert feed(rule, [logits(2), logits(3)] + [logits(1)] * 20) == stopped
+    assert rule.best_epoch == 2
+
+
+def test_a_gain_starts_the_patience_anew():
+    rule = BestValidation(INDEX, LABELS, patience=3, settled=0)
+    assert feed(rule, [logits(1), logits(0), logits(0), logits(2), logits(0), logits(0), logits(0)]) == 7
+
+
+def test_only_validation_nodes_are_judged():
+    first, second = logits(3), logits(3)
+    second[[1, 2, 4]] = torch.tensor([-7.0, 7.0])
+    rule = BestValidation(INDEX, LABELS, 10, 0)
+    assert rule.observe(1, first) == rule.observe(2, second)
+
+
+# ---------------------------------------------------------------- without labels
+
+
+def predictions(*classes):
+    return torch.nn.functional.one_hot(torch.tensor(classes), 3).float()
+
+
+def test_stable_predictions_keep_the_last_epoch():
+    rule = StablePredictions(patience=5, settled=0)
+    for epoch in range(1, 4):
+        rule.observe(epoch, predictions(0, 1, 2, 0))
+        assert rule.best_epoch == epoch
+
+
+@pytest.mark.parametrize(("patience", "settled"), [(1, 0), (3, 0), (3, 1), (3, 7), (4, 2)])
+def test_a_still_model_stops_after_one_full_window(patience, settled):
+    """The window is ``patience`` steps from an epoch that was seen, the first one at the earliest."""
+    rule = StablePredictions(patience, settled)
+    assert feed(rule, [predictions(0, 1, 2, 0)] * 40) == max(settled, 1) + patience
+
+
+def test_a_model_that_moves_goes_on():
+    rule = StablePredictions(patience=3, settled=0)
+    moving = [predictions(*((i + (epoch + 2) // 3) % 3 for i in range(4))) for epoch in range(30)]
+    assert feed(rule, moving) is None
+
+
+def test_movement_before_settled_does_not_count():
+    rule = StablePredictions(patience=3, settled=6)
+    early = [predictions(epoch % 3, 1, 2, 0) for epoch in range(5)]
+    assert feed(rule, early + [predictions(0, 1, 2, 0)] * 20) == 9
+
+
+def test_there_and_back_within_a_window_is_stable():
+    rule = StablePredictions(patience=4, settled=1)
+    still, moved = predictions(0, 1, 2, 0), predictions(1, 2, 0, 1)
+    assert feed(rule, [still, moved, moved, moved, still]) == 5
+
+
+@pytest.mark.parametrize(("changed", "stops"), [(1, True), (2, False)])
+def test_tolerance_is_a_share_of_all_nodes(changed, stops):
+    before = torch.zeros(1000, dtype=torch.long)
+    after = before.clone()
+    after[:changed] = 1
+    rule = StablePredictions(patience=2, settled=1)
+    sequence = [torch.nn.functional.one_hot(x, 2).float() for x in (before, before, after)]
+    assert (feed(rule, sequence) is not None) == stops
+    assert rule.observe(4, sequence[0])["moved"] == pytest.approx(changed / 1000)
+
+
+def test_stable_predictions_take_no_labels():
+    assert set(inspect.signature(StablePredictions).parameters) == {"patience", "settled", "tolerance"}
+    assert set(inspect.signature(StablePredictions.observe).parameters) == {"self", "epoch", "logits"}
