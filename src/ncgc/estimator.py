@@ -11,11 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
+from ncgc.coerce import listed
 from ncgc.datasets import Split
 from ncgc.errors import GraphError
 from ncgc.graph import Graph
 from ncgc.losses import Objective, ObjectiveSettings, student_t
-from ncgc.metrics import accuracy
+from ncgc.metrics import labelled_accuracy
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.parameters import PARAMETERS, check_parameters
 from ncgc.training import (
@@ -145,6 +146,7 @@ class NCGC(BaseEstimator):
             watch: called after each epoch with its number and quantities, for a progress bar.
         """
         check_parameters(self.get_params(deep=False), type(self).__name__)
+        _check_graph(graph)
         graph.validate()
         split = (Split.from_labels(graph) if split is None else split).validate(graph)
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
@@ -286,23 +288,31 @@ class NCGC(BaseEstimator):
     def score(self, graph: Graph | None = None, nodes: np.ndarray | None = None) -> float:
         """Accuracy on ``nodes`` (default: the test nodes of the split; of another graph, all labelled nodes)."""
         predicted = self._outputs(graph).logits.argmax(dim=1).numpy()
-        truth = (self.graph_ if graph is None else graph).labels
+        truth = self.graph_.labels if graph is None else self._own_labels(graph)
         if nodes is None:
             nodes = self.split_.test if graph is None else np.flatnonzero(truth >= 0)
-        nodes = np.asarray(nodes)
-        unknown = nodes[truth[nodes] < 0] if len(nodes) else nodes
-        if not len(nodes) or len(unknown):
-            found = "no node" if not len(nodes) else f"node {unknown[0]} without a label"
-            raise GraphError(
-                f"score needs labelled nodes to compare with but got {found}; pass nodes=, or a split with test nodes."
-            )
-        return accuracy(predicted[nodes], truth[nodes])
+        return labelled_accuracy(predicted, truth, nodes)
+
+    def _own_labels(self, graph: Graph) -> np.ndarray:
+        """(n,) the labels of another graph as indices into ``classes_``: it may list the same classes in another order."""
+        position = {name: index for index, name in enumerate(self.classes_.tolist())}
+        used = np.unique(graph.labels[graph.labels >= 0])
+        labels = np.full(graph.num_nodes, -1, dtype=np.int64)
+        for index, name in zip(used.tolist(), graph.classes[used].tolist(), strict=True):
+            if name not in position:
+                raise GraphError(
+                    f"The graph has nodes of the class {name!r}, which the model was not fitted with; its classes are "
+                    f"{listed(self.classes_)}."
+                )
+            labels[graph.labels == index] = position[name]
+        return labels
 
     def _outputs(self, graph: Graph | None) -> Output:
         if not hasattr(self, "network_"):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit(graph, split) first.")
         if graph is None:
             return self._output
+        _check_graph(graph)
         if graph.num_features != self.n_features_in_:
             raise GraphError(
                 f"The graph has {graph.num_features} features but the model was fitted on {self.n_features_in_}; "
@@ -314,6 +324,14 @@ class NCGC(BaseEstimator):
         with torch.no_grad():
             output = self.network_.eval()(operators)
         return Output(*(_plain(value) for value in output))
+
+
+def _check_graph(graph: Any) -> None:
+    if not isinstance(graph, Graph):
+        raise GraphError(
+            f"The graph must be an ncgc.Graph. Got {type(graph).__name__} instead; "
+            "build one with Graph.from_edges, Graph.from_scipy or Graph.from_data."
+        )
 
 
 def _plain(value: Tensor) -> Tensor:

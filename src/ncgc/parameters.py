@@ -70,15 +70,25 @@ class Parameter:
         if self.choices:
             if isinstance(value, str):
                 return value in self.choices
-            return isinstance(value, Sequence | np.ndarray) if self.array else bool(self.also) and callable(value)
+            return _are_shares(value) if self.array else bool(self.also) and callable(value)
         if isinstance(value, bool) or not isinstance(value, Integral if self.kind is int else Real):
             return False
-        number: Any = value
+        # as Python's own float, or comparing a float32 with the largest float64 overflows
+        number: Any = value if isinstance(value, Integral) else float(value)
         if not -_LARGEST <= number <= _LARGEST:  # NaN neither
             return False
         above = number > self.low if self.open_low else number >= self.low
         below = number < self.high if self.open_high else number <= self.high
         return bool(above and below)
+
+
+def _are_shares(value: Any) -> bool:
+    """Whether these are finite numbers, none below 0, that do not sum to 0; how many, the classes decide."""
+    try:
+        shares = np.asarray(value, dtype=np.float64) if isinstance(value, Sequence | np.ndarray) else np.zeros(0)
+    except (TypeError, ValueError):
+        return False
+    return shares.ndim == 1 and bool(np.isfinite(shares).all() and (shares >= 0).all() and shares.sum() > 0)
 
 
 def _number(value: float, kind: type) -> str:
@@ -116,16 +126,16 @@ def _table() -> dict[str, Parameter]:
         p("class_weight", 1.0, float, "weight of the loss on labels", objective, low=0),
         p("kl_weight", 1.0, float, "weight of the embedded-clustering loss", objective, low=0),
         p("pl_weight", 1.0, float, "weight of the pseudo-label loss", objective, low=0),
-        p("epsilon", 0.04, float, "entropy of the pseudo-labels (Sinkhorn's ε)", objective, low=0, open_low=True),
-        p("sinkhorn_iterations", 3, int, "rounds of Sinkhorn (T)", objective, low=0),
-        p("relaxation", 1.0, float, "how exactly classes are balanced (κ): 1 exact, 0 not at all", objective, low=0, high=1),
+        p("epsilon", 0.5, float, "entropy of the pseudo-labels (Sinkhorn's ε)", objective, low=0, open_low=True),
+        p("sinkhorn_iterations", 10, int, "rounds of Sinkhorn (T)", objective, low=0),
+        p("relaxation", 0.6, float, "how exactly classes are balanced (κ): 1 exact, 0 not at all", objective, low=0, high=1),
         p("prior", "uniform", str, "class shares to balance toward", objective,
           choices=("uniform", "estimated"), also="an array of shares", array=True),
         p("prior_shrinkage", 0.5, float, "how far the estimated shares are drawn to uniform", objective, low=0, high=1),
         p("prior_momentum", 0.9, float, "memory of the estimated shares", objective, low=0, high=1, open_high=True),
         p("pseudo_label_source", "clean", str, "targets from a pass without dropout or from the training pass", objective,
           choices=("clean", "training")),
-        p("pseudo_label_scores", "probabilities", str, "what Sinkhorn balances", objective,
+        p("pseudo_label_scores", "log_probabilities", str, "what Sinkhorn balances", objective,
           choices=("probabilities", "log_probabilities", "logits")),
         p("centroids", "kmeans", str, "where cluster centroids begin", objective, choices=("kmeans", "random")),
         p("warmup", 100, int, "epochs on labels alone", objective, low=0),

@@ -107,8 +107,8 @@ class Trainer:
     def _step(self, epoch: int) -> dict[str, float] | None:
         """One descent step; the parts of the loss as numbers, or None if the loss is not finite (nothing is changed then)."""
         clustering = self.objective.ramp(epoch - 1) > 0 and self.objective.settings.kl_weight > 0
-        if clustering and self.centroids is None:
-            self._begin_clusters()
+        if clustering and self.centroids is None and not self._begin_clusters():
+            return None
         self.network.train()
         self._optimizer.zero_grad(set_to_none=True)
         output = self.network(self.operators, self.dropout_generator, embeddings=clustering)
@@ -142,13 +142,17 @@ class Trainer:
         return quantities
 
     @torch.no_grad()
-    def _begin_clusters(self) -> None:
+    def _begin_clusters(self) -> bool:
+        """Put the centroids among the embeddings; False if these are not finite."""
         self.network.eval()
         embeddings = self.network(self.operators).embeddings
+        if not bool(torch.isfinite(embeddings).all()):
+            return False
         clusters = self.objective.num_classes
         start = initial_centroids(embeddings, clusters, self.settings.centroids, self.centroid_seed)
         self.centroids = nn.Parameter(start)
         self._optimizer.add_param_group({"params": [self.centroids], "weight_decay": 0.0})
+        return True
 
     # ---------------------------------------------------------------- weights
 
