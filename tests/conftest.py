@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import sparse
+
+from ncgc import Graph, Split
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +19,22 @@ def benchmark_data() -> Path:
     if not root or not Path(root).is_dir():
         pytest.skip("needs the benchmark data: set NCGC_DATA to a folder with Cora/raw and the others")
     return Path(root)
+
+
+@pytest.fixture(scope="session")
+def make_planted():
+    """A graph of three blocks whose features and edges say which, and a split of 3 training and 5 validation nodes a class."""
+
+    def make(form: str = "dense", validation: bool = True, labels: np.ndarray | None = None) -> tuple[Graph, Split]:
+        generator = np.random.default_rng(0)
+        block = np.arange(45) % 3
+        chance = np.where(block[:, None] == block, 0.3, 0.04)
+        pairs = np.argwhere(np.triu(generator.random((45, 45)) < chance, 1))
+        features = np.hstack([np.eye(3)[block], np.zeros((45, 4))]) + generator.normal(scale=0.8, size=(45, 7))
+        if form == "sparse":  # one word of a block's twenty a node, or now and then of any
+            column = np.where(generator.random(45) < 0.8, 20 * block, 0) + generator.integers(20, size=45)
+            features = sparse.csr_array((np.ones(45), (np.arange(45), column)), shape=(45, 60))
+        graph = Graph.from_edges(pairs, features, block if labels is None else labels)
+        return graph, Split(np.arange(9), np.arange(9, 24) if validation else [], np.arange(24, 45))
+
+    return make

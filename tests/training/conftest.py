@@ -1,25 +1,18 @@
-"""A planted graph and a trainer on it."""
+"""A trainer on the planted graph."""
 
 import numpy as np
 import pytest
 import torch
 
-from ncgc import SOGN, Graph, Split
+from ncgc import SOGN
 from ncgc.losses import Objective, ObjectiveSettings
 from ncgc.nn import GraphOperators
 from ncgc.training import BestValidation, StablePredictions, Trainer, TrainerSettings
 
 
-@pytest.fixture(scope="session")
-def planted():
-    """45 nodes in three blocks, features and edges that say which; 3 training and 5 validation nodes a class."""
-    generator = np.random.default_rng(0)
-    labels = np.arange(45) % 3
-    chance = np.where(labels[:, None] == labels, 0.3, 0.04)
-    pairs = np.argwhere(np.triu(generator.random((45, 45)) < chance, 1))
-    x = np.eye(3)[labels] + generator.normal(scale=0.8, size=(45, 3))
-    graph = Graph.from_edges(pairs, np.hstack([x, generator.normal(size=(45, 4))]), labels)
-    return graph, Split(np.arange(9), np.arange(9, 24), np.arange(24, 45))
+@pytest.fixture
+def planted(make_planted):
+    return make_planted()
 
 
 @pytest.fixture
