@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 
 from ncgc.ops.dropout import keep_mask
-from ncgc.ops.sparse import SparseMatrix
+from ncgc.ops.sparse import SparseMatrix, product
 
 
 def _row_sums(csr: Tensor) -> Tensor:
-    return (csr @ torch.ones(csr.shape[1], 1, dtype=csr.dtype)).squeeze(1)
+    return product(csr, torch.ones(csr.shape[1], 1, dtype=csr.dtype)).squeeze(1)
 
 
 def _by_head(x: Tensor, heads: int) -> Tensor:
@@ -75,7 +75,9 @@ class _Attend(torch.autograd.Function):
         mask, scale = keep_mask(alpha.shape, p, generator) if p > 0.0 else (None, 1.0)
         used = alpha if mask is None else (alpha * mask).mul_(scale)
         z_heads = _by_head(z, heads)
-        out = torch.stack([pattern.with_values(used[head]) @ z_heads[head] for head in range(heads)])
+        out = torch.empty_like(z_heads)
+        for head in range(heads):
+            torch.addmm(out[head], pattern.with_values(used[head]), z_heads[head], beta=0.0, out=out[head])
         joined = _joined(out)
         ctx.save_for_backward(z, source, target, alpha, joined, mask)
         ctx.pattern, ctx.slope, ctx.scale = pattern, slope, scale
@@ -94,7 +96,7 @@ class _Attend(torch.autograd.Function):
         for head in range(heads):
             u, a = u_heads[head], alpha[head]
             used = a if mask is None else (a * mask[head]).mul_(ctx.scale)
-            dz[head] = pattern.transposed_with_values(used) @ u
+            torch.addmm(dz[head], pattern.transposed_with_values(used), u, beta=0.0, out=dz[head])
             d_alpha = torch.sparse.sampled_addmm(zeros, u, z_heads[head].t(), beta=0.0).values()
             if mask is not None:
                 d_alpha.mul_(mask[head]).mul_(ctx.scale)

@@ -7,18 +7,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ncgc.ops.sparse import SparseMatrix
+from ncgc.ops.sparse import SparseMatrix, product
 
 
 class _Propagate(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: SparseMatrix, dense: Tensor) -> Tensor:
         ctx.matrix = matrix
-        return matrix.csr @ dense
+        return product(matrix.csr, dense)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
-        return None, ctx.matrix.transposed @ gradients[0]
+        return None, product(ctx.matrix.transposed, gradients[0])
 
 
 def propagate(matrix: SparseMatrix, dense: Tensor) -> Tensor:

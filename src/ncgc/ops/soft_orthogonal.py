@@ -19,7 +19,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ncgc.ops.sparse import SparseMatrix
+from ncgc.ops.propagate import propagate
+from ncgc.ops.sparse import SparseMatrix, product
 
 _SYRK_FROM = 256  # below this many columns one product is as fast as the blocked half
 
@@ -77,9 +78,8 @@ class _SoftOrthogonal(torch.autograd.Function):
         z, m, inverse = ctx.saved_tensors
         u, beta = gradients[0], ctx.beta
         # one product [U | Z]·[−βMᵀ ; S] would need a copy of U and Z: two accumulating ones do not
-        dz = torch.mm(u, m.t()).mul_(-beta) if ctx.matrix is None else ctx.matrix.transposed @ u
-        if ctx.matrix is not None:
-            dz.addmm_(u, m.t(), alpha=-beta)
+        dz = torch.empty_like(z) if ctx.matrix is None else product(ctx.matrix.transposed, u)
+        dz.addmm_(u, m.t(), beta=0.0 if ctx.matrix is None else 1.0, alpha=-beta)
         dz.addmm_(z, _gram_gradient(z, u, m, inverse, beta))
         return dz, None, None, u.sum(dim=0) if ctx.has_bias else None
 
@@ -105,8 +105,6 @@ def propagate_soft_orthogonal(matrix: SparseMatrix, z: Tensor, beta: float, bias
         bias: (d,) or None.
     """
     if beta == 0.0:
-        from ncgc.ops.propagate import propagate
-
         out = propagate(matrix, z)
         return out if bias is None else out + bias
     result: Tensor = _SoftOrthogonal.apply(z, beta, matrix, bias)

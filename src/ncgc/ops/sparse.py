@@ -14,6 +14,17 @@ from torch import Tensor
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta", category=UserWarning)
 
 
+def product(csr: Tensor, dense: Tensor) -> Tensor:
+    """CSR × dense into a buffer that is not cleared first: ``csr @ dense`` fills it with zeros and copies it once more.
+
+    >>> product(torch.eye(2).to_sparse_csr(), torch.ones(2, 1))
+    tensor([[1.],
+            [1.]])
+    """
+    out = dense.new_empty(csr.shape[0], dense.shape[1])
+    return torch.addmm(out, csr, dense, beta=0.0, out=out)
+
+
 class SparseMatrix:
     """An n×m CSR matrix with int64 indices and, made on first use, its transpose.
 

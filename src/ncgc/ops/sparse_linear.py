@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ncgc.coerce import Features
 from ncgc.ops.dropout import dropout, keep_mask
-from ncgc.ops.sparse import SparseMatrix
+from ncgc.ops.sparse import SparseMatrix, product
 
 # A sparse product runs at about a tenth of the speed of a dense one for the same number of multiplications
 # (benchmarks/speed.py --kernels measures it), so sparse wins below about a tenth of non-zeros, less its overhead.
@@ -25,13 +25,13 @@ class _SparseLinear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: SparseMatrix, values: Tensor | None, weight: Tensor) -> Tensor:
         ctx.matrix, ctx.values = matrix, values
-        return (matrix.csr if values is None else matrix.with_values(values)) @ weight
+        return product(matrix.csr if values is None else matrix.with_values(values), weight)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
         matrix, values = ctx.matrix, ctx.values
         transposed = matrix.transposed if values is None else matrix.transposed_with_values(values)
-        return None, None, transposed @ gradients[0]
+        return None, None, product(transposed, gradients[0])
 
 
 class FeatureMatrix:
