@@ -26,3 +26,7 @@ class DatasetError(NCGCError):
 
 class TrainingError(NCGCError):
     """Training could not produce a model at all."""
+
+
+class OutputError(NCGCError):
+    """Results cannot be written where they were asked for."""
