@@ -1,1 +1,20 @@
-def main() -> None: ...
+"""The command `ncgc`: one file a verb. What goes wrong is a sentence and an exit code, never a traceback.
+
+Exit codes: 0 done, 2 the input's fault, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (default: the process's own) and return its exit code."""
+    try:
+        from ncgc.cli.app import run  # here, so that Ctrl-C while it loads is heard too
+
+        return run(list(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 130

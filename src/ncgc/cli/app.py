@@ -1,0 +1,89 @@
+"""The verbs put together, and what goes wrong in them turned into a sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+import typer
+
+from ncgc import __version__
+from ncgc.cli import datasets, demo, train
+from ncgc.cli.help import Command, Group
+from ncgc.cli.screen import complain
+from ncgc.errors import NCGCError
+
+WELCOME = """Label the rest of a graph from a few labels.
+
+Start with [bold cyan]ncgc demo[/]: one label a class on 1,797 handwritten digits, in half a minute, offline. Then
+[bold cyan]ncgc train digits[/], and [bold cyan]ncgc datasets[/] for the other graphs."""
+
+app = typer.Typer(
+    name="ncgc",
+    cls=Group,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb in (demo.demo, train.train_command(), datasets.datasets):
+    app.command(cls=Command)(verb)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"ncgc {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True, help=WELCOME)
+def _start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def run(words: list[str]) -> int:
+    """Run the command with these arguments and return its exit code; KeyboardInterrupt is the caller's."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without ± is no reason to fail
+    try:
+        command = typer.main.get_command(app)
+        with command.make_context("ncgc", words) as context:
+            code = command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    except NCGCError as error:
+        return complain(str(error))
+    except BrokenPipeError:  # the reader, `head` say, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if _out_of_memory(error):
+            return complain("There is not enough memory for this; try a smaller --hidden or --num-layers.")
+        if hasattr(error, "format_message"):  # typer's usage errors have it, whoever's click is underneath
+            return complain(_sentence(error))
+        raise
+    return code if isinstance(code, int) else 0
+
+
+def _sentence(error: Any) -> str:
+    """A usage error of typer's in our words, with the nearest option for a mistyped one."""
+    mistyped = getattr(error, "option_name", None)
+    if mistyped is not None and hasattr(error, "possibilities"):
+        near = get_close_matches(mistyped, error.possibilities or (), n=1)
+        path = error.ctx.command_path if error.ctx is not None else "ncgc"
+        return f"Unknown option {mistyped!r}; " + (f"did you mean {near[0]!r}?" if near else f"see '{path} --help'.")
+    text = " ".join(str(error.format_message()).split())
+    return text if text.endswith((".", "?", "!", ")")) else text + "."
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError) or "can't allocate memory" in str(error)

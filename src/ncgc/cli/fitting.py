@@ -1,0 +1,69 @@
+"""One `fit` on the command line: Ctrl-C ends it after the epoch at hand, and warnings become sentences."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import warnings
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ncgc.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from ncgc.datasets import Split
+    from ncgc.estimator import NCGC
+    from ncgc.graph import Graph
+
+
+class Interruption:
+    """Inside, the first Ctrl-C is remembered and raised by :meth:`check` between two epochs; the second at once.
+
+    An epoch is then whole or was not run: its weights, its row in the history and its choice as best belong together.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._previous: Any = None
+
+    def __enter__(self) -> Interruption:
+        heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not in a job that ignores it
+        if heeded and threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._remember)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+            self._previous = None
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+    def check(self) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+
+
+def fit(model: NCGC, graph: Graph, split: Split, screen: Screen, label: str) -> bool:
+    """Fit with a bar and return whether Ctrl-C was pressed; the model is fitted to its best epoch either way."""
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        Interruption() as interruption,
+        screen.progress(label, model.epochs) as show,
+    ):
+        warnings.simplefilter("always")
+
+        def watch(epoch: int, quantities: dict[str, float]) -> None:
+            show(epoch, quantities)
+            interruption.check()
+
+        model.fit(graph, split, watch=watch)
+    for warning in caught:
+        if issubclass(warning.category, RuntimeWarning):  # ours; the libraries' own are not a person's concern
+            screen.warn(str(warning.message))
+    return interruption.asked

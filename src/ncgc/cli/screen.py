@@ -1,0 +1,150 @@
+"""What a person sees: facts in aligned lines, a live bar, results. On a pipe, plain lines that nothing wraps."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+PLAIN_SECONDS = 5.0  # between two progress lines on a pipe
+PARTS = ("class", "kl", "pl")
+
+Watch = Callable[[int, dict[str, float]], None]
+
+
+class Screen:
+    """Writes for people: to stdout, or to stderr where stdout is for a program. Quiet: results and warnings alone."""
+
+    def __init__(self, to_stderr: bool = False, quiet: bool = False):
+        self.console = Console(stderr=to_stderr, highlight=False, markup=False, emoji=False)
+        self.quiet, self.silent = quiet, quiet and to_stderr  # the program gets the result then
+        self.margin = 7  # of the words at the left; grows with the longest
+
+    def facts(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Lines of a word and what there is to say to it, the second with a hanging indent."""
+        if self.quiet:
+            return
+        rows = list(rows)
+        self.margin = max(self.margin, *(len(label) for label, _ in rows))
+        if not self.console.is_terminal:
+            for label, text in rows:
+                self.console.print(f"{label:<{self.margin}}  {text}", soft_wrap=True)
+            return
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(style="bold cyan", no_wrap=True, width=self.margin)
+        grid.add_column()
+        for label, text in rows:
+            grid.add_row(Text(label), Text(text, overflow="fold"))
+        self.console.print(grid)
+
+    def say(self, what: RenderableType = "", result: bool = False) -> None:
+        """A line or a table; ``result`` is shown even when quiet."""
+        if not self.quiet or (result and not self.silent):
+            self.console.print(what, soft_wrap=isinstance(what, str | Text) and not self.console.is_terminal)
+
+    def warn(self, text: str) -> None:
+        """A sentence on stderr, quiet or not."""
+        complain(text, prefix="Warning: ")
+
+    @contextmanager
+    def progress(self, label: str, total: int) -> Iterator[Watch]:
+        """A watcher for `fit` that shows each epoch, its loss parts and its validation accuracy."""
+        if self.quiet:
+            yield lambda epoch, quantities: None
+        elif self.console.is_terminal:
+            with _EpochBar(console=self.console) as bar:
+                yield bar.start_epochs(label, total)
+        else:
+            yield self._plain(label, total)
+
+    def _plain(self, label: str, total: int) -> Watch:
+        shown = time.monotonic()
+
+        def watch(epoch: int, quantities: dict[str, float]) -> None:
+            nonlocal shown
+            if time.monotonic() - shown >= PLAIN_SECONDS:
+                shown = time.monotonic()
+                self.console.print(f"{label}  epoch {epoch}/{total}  {describe(quantities)}", soft_wrap=True)
+
+        return watch
+
+
+class _EpochBar(Progress):
+    """The bar, and beneath it what the latest epoch gave; both vanish at the end."""
+
+    def __init__(self, console: Console):
+        self.below = Text("")  # before Progress draws for the first time
+        super().__init__(
+            TextColumn("{task.description}", style="bold cyan"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            refresh_per_second=8,
+            expand=True,
+        )
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield self.make_tasks_table(self.tasks)
+        yield self.below
+
+    def start_epochs(self, label: str, total: int) -> Watch:
+        task = self.add_task(label, total=total)
+
+        def watch(epoch: int, quantities: dict[str, float]) -> None:
+            self.below = Text(describe(quantities), style="dim", overflow="ellipsis", no_wrap=True)
+            self.update(task, completed=epoch)
+
+        return watch
+
+
+def describe(quantities: dict[str, float]) -> str:
+    """What an epoch gave, in a line of at most 52 characters.
+
+    >>> describe({"class": 0.5, "kl": 0.0123, "val_accuracy": 0.81})
+    'class 0.500  kl 0.012  val 81.0 %'
+    """
+    numbers = {part: quantities[part] for part in PARTS if part in quantities}
+    words = [f"{part} {number:{'.3f' if abs(number) < 1000 else '.1e'}}" for part, number in numbers.items()]
+    if "val_accuracy" in quantities:
+        words.append(f"val {percent(quantities['val_accuracy'])}")
+    return "  ".join(words)
+
+
+def percent(share: float | None) -> str:
+    """
+    >>> percent(0.8912), percent(None)
+    ('89.1 %', 'none')
+    """
+    return "none" if share is None or math.isnan(share) else f"{100 * share:.1f} %"
+
+
+def seconds(duration: float) -> str:
+    """
+    >>> seconds(4.23), seconds(75)
+    ('4.2 s', '1 min 15 s')
+    """
+    return f"{duration:.1f} s" if duration < 60 else f"{int(duration) // 60} min {int(duration) % 60} s"
+
+
+def count(number: int, noun: str) -> str:
+    """
+    >>> count(1, "edge"), count(12339, "edge"), count(2, "class")
+    ('1 edge', '12,339 edges', '2 classes')
+    """
+    plural = noun if number == 1 else noun + ("es" if noun.endswith("s") else "s")
+    return f"{number:,} {plural}"
+
+
+def complain(text: str, prefix: str = "Error: ", code: int = 2) -> int:
+    """A sentence on stderr: wrapped at words on a terminal, in one line elsewhere. Returns the exit code."""
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    console.print(prefix + text, soft_wrap=not console.is_terminal)
+    return code

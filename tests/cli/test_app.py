@@ -1,0 +1,77 @@
+"""The command as a whole: its first screen, its version, and one sentence for whatever goes wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import ncgc as package
+from ncgc.cli import app, main
+
+
+def one_sentence(err: str) -> bool:
+    return err.startswith("Error: ") and err.count("\n") == 1 and "Traceback" not in err
+
+
+def test_version(ncgc):
+    result = ncgc("--version")
+    assert (result.code, result.out) == (0, f"ncgc {package.__version__}\n")
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("-h",)])
+def test_first_screen_names_every_verb(ncgc, words):
+    result = ncgc(*words)
+    assert result.code == 0
+    assert all(verb in result.out for verb in ("demo", "train", "datasets"))
+
+
+def test_help_does_not_wait_for_torch():
+    script = "import sys; from ncgc.cli import main; main(['train', '--help']); sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("trian",), "'train'"),
+        (("train", "digits", "--droput", "0.1"), "did you mean '--dropout'?"),
+        (("train", "digits", "--zzz"), "ncgc train --help"),
+        (("train", "digits", "--epochs"), "requires an argument"),
+        (("train", "digits", "more"), "more"),
+        (("datasets", "--data", "/no/such/place"), "/no/such/place"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(ncgc, words, part):
+    result = ncgc(*words)
+    assert result.code == 2
+    assert one_sentence(result.err)
+    assert part in result.err
+    assert result.out == ""
+
+
+def test_too_little_memory_is_one_sentence(ncgc, monkeypatch):
+    def hungry(*_: object, **__: object) -> None:
+        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 byte")
+
+    monkeypatch.setattr("ncgc.estimator.NCGC.fit", hungry)
+    result = ncgc("train", "digits")
+    assert result.code == 2
+    assert one_sentence(result.err)
+    assert "memory" in result.err
+
+
+def test_a_bug_is_not_hidden(ncgc, monkeypatch):
+    monkeypatch.setattr("ncgc.estimator.NCGC.fit", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        ncgc("train", "digits")
+
+
+def test_ctrl_c_anywhere_is_one_line(monkeypatch, capsys):
+    def stop(words: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app, "run", stop)
+    assert main([]) == 130
+    assert capsys.readouterr().err == "Interrupted.\n"
