@@ -8,6 +8,16 @@ from scipy import sparse
 from ncgc.ops import SparseMatrix
 
 
+@pytest.fixture(autouse=True)
+def uncleared_memory_is_nan():
+    """Kernels write into buffers that are not cleared first: here those hold NaN, so that one left unwritten is seen."""
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    assert torch.utils.deterministic.fill_uninitialized_memory
+    assert torch.empty(3).isnan().all()
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
 @pytest.fixture(scope="session")
 def random_sparse():
     """(rows, columns, seed) → scipy CSR with some empty rows and columns."""

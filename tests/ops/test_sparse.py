@@ -8,6 +8,7 @@ import torch
 from scipy import sparse
 
 from ncgc.ops import SparseMatrix
+from ncgc.ops.sparse import product
 
 
 def dense(tensor):
@@ -77,3 +78,22 @@ def test_a_matrix_without_entries_multiplies_to_zero():
     matrix = SparseMatrix.from_scipy(sparse.csr_array((3, 4)))
     assert torch.equal(matrix.csr @ torch.ones(4, 2), torch.zeros(3, 2))
     assert torch.equal(matrix.transposed @ torch.ones(3, 2), torch.zeros(4, 2))
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (5, 8), (8, 5)])
+@pytest.mark.parametrize("columns", [1, 3, 16])
+def test_product_is_the_dense_one_whatever_lies_in_memory(random_sparse, dtype, shape, columns):
+    """Row 2 is empty: it must be written too."""
+    source = random_sparse(*shape, seed=6)
+    dense = torch.randn(shape[1], columns, generator=torch.Generator().manual_seed(0)).to(dtype)
+    matrix = SparseMatrix.from_scipy(source, dtype=dtype)
+    expected = torch.from_numpy(source.toarray()).to(dtype)
+    torch.testing.assert_close(product(matrix.csr, dense), expected @ dense)
+    assert torch.equal(
+        product(SparseMatrix.from_scipy(sparse.csr_array(shape), dtype=dtype).csr, dense), expected @ dense * 0
+    )
+    wide = torch.randn(columns, shape[1], generator=torch.Generator().manual_seed(1)).to(dtype)
+    torch.testing.assert_close(product(matrix.csr, wide.t()), expected @ wide.t())  # strided
+    torch.testing.assert_close(
+        product(matrix.csr, dense[:1].expand(shape[1], columns)), expected @ dense[:1].expand(shape[1], columns)
+    )
