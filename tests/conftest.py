@@ -7,9 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 
 from ncgc import Graph, Split
+
+# the graphs of the tests are tiny: a second thread gains nothing, and on a busy machine waits for its turn at every product
+torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

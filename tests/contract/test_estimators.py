@@ -1,0 +1,95 @@
+"""One contract for every backbone of NCGC and every method: fit, predict, predict_proba, score, and one result a seed."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from ncgc import NCGC, Split
+from ncgc.methods import METHODS
+from ncgc.nn import BACKBONES
+
+SETTINGS = {"hidden": 8, "epochs": 15, "warmup": 4, "ramp": 3}
+ESTIMATORS = {f"NCGC {name}": NCGC(name, **SETTINGS) for name in BACKBONES}
+ESTIMATORS |= {name: method() for name, method in METHODS.items()}
+
+
+@pytest.fixture(params=ESTIMATORS)
+def estimator(request):
+    return clone(ESTIMATORS[request.param])
+
+
+@pytest.fixture(params=["sparse", "dense"])
+def form(request):
+    return request.param
+
+
+@pytest.fixture(params=[True, False], ids=["validation", "no validation"])
+def data(request, make_planted, form):
+    return make_planted(form, validation=request.param)
+
+
+def test_fit_then_use(estimator, data):
+    graph, split = data
+    assert estimator.fit(graph, split) is estimator
+    probabilities = estimator.predict_proba()
+    assert probabilities.shape == (45, 3)
+    assert np.isfinite(probabilities).all()
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-6)
+    assert estimator.classes_.tolist() == graph.classes.tolist()
+    np.testing.assert_array_equal(estimator.predict(), graph.classes[probabilities.argmax(axis=1)])
+    assert 0 <= estimator.score() <= 1
+    assert estimator.score() == np.mean(estimator.predict()[split.test] == graph.labels[split.test])
+    assert estimator.score(nodes=split.train) == np.mean(estimator.predict()[split.train] == graph.labels[split.train])
+
+
+def test_given_labels_stay(estimator, data):
+    graph, split = data
+    labels = estimator.fit_predict(graph, split)
+    np.testing.assert_array_equal(labels, estimator.transduction_)
+    np.testing.assert_array_equal(labels[split.train], graph.labels[split.train])
+    others = np.setdiff1d(np.arange(45), split.train)
+    np.testing.assert_array_equal(labels[others], estimator.predict()[others])
+
+
+def test_one_seed_one_result_and_refitting_begins_anew(estimator, data):
+    first = estimator.fit(*data).predict_proba().copy()
+    np.testing.assert_array_equal(clone(estimator).fit(*data).predict_proba(), first)
+    np.testing.assert_array_equal(estimator.fit(*data).predict_proba(), first)
+    if "random_state" in estimator.get_params():
+        other = clone(estimator).set_params(random_state=99).fit(*data).predict_proba()
+        assert not np.array_equal(other, first)
+
+
+def test_parameters_are_stored_and_kept(estimator, data):
+    before = estimator.get_params()
+    estimator.fit(*data)
+    assert estimator.get_params() == before
+    assert clone(estimator).get_params() == before
+
+
+def test_labels_outside_the_training_nodes_do_not_matter(estimator, make_planted, form):
+    graph, split = make_planted(form, validation=False)
+    expected = estimator.fit(graph, split).predict_proba()
+    changed = graph.labels.copy()
+    changed[9:] = (changed[9:] + 1) % 3
+    other, _ = make_planted(form, validation=False, labels=changed)
+    np.testing.assert_array_equal(clone(estimator).fit(other, split).predict_proba(), expected)
+
+
+def test_better_than_guessing(estimator, make_planted):
+    if isinstance(estimator, NCGC):
+        estimator.set_params(epochs=60, learning_rate=0.05)
+    assert estimator.fit(*make_planted("dense")).score() > 0.5
+
+
+def test_no_split_and_no_fit(estimator, make_planted):
+    graph, _ = make_planted()
+    with pytest.raises(NotFittedError, match="is not fitted yet; call fit"):
+        estimator.predict_proba()
+    labels = np.full(45, -1)
+    labels[:6] = graph.labels[:6]
+    given = graph.with_labels(labels)
+    explicit = clone(estimator).fit(given, Split(np.arange(6), [], []))
+    np.testing.assert_array_equal(estimator.fit(given).predict_proba(), explicit.predict_proba())
