@@ -29,14 +29,14 @@ import torch
 from torch import Tensor, nn
 
 sys.path.insert(0, str(Path(__file__).parent))
-from stock import StockNCGC, csr_adjacency, edge_index  # noqa: E402
+from stock import StockNCGC, csr_adjacency, edge_index
 
-from ncgc import NCGC, SOGN, Graph, load_dataset, make_split  # noqa: E402
-from ncgc.bench import preset  # noqa: E402
-from ncgc.errors import NCGCError  # noqa: E402
-from ncgc.losses import Objective, initial_centroids  # noqa: E402
-from ncgc.nn import GraphOperators, Output  # noqa: E402
-from ncgc.ops.soft_orthogonal import gram  # noqa: E402
+from ncgc import NCGC, SOGN, Graph, load_dataset, make_split
+from ncgc.bench import preset
+from ncgc.errors import NCGCError
+from ncgc.losses import Objective, initial_centroids
+from ncgc.nn import GraphOperators, Output
+from ncgc.ops.soft_orthogonal import gram
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
 WAYS = ("ours", "edge_index", "csr")
@@ -113,8 +113,10 @@ def floor(graph: Graph, network: SOGN, backbone: str) -> Callable[[], None]:
     z, u, out, w, small = torch.randn(n, d), torch.randn(n, d), torch.empty(n, d), torch.randn(d, d), torch.empty(d, d)
     w_in, d_in = torch.randn(graph.num_features, d), torch.empty(graph.num_features, d)
     narrow, head, d_head = torch.randn(n, k), torch.randn(d, k), torch.empty(d, k)
-    x = features.dense if features.sparse is None else features.sparse.csr
-    x_t = features.dense.t() if features.sparse is None else features.sparse.transposed  # type: ignore[union-attr]
+    if features.sparse is None:
+        x, x_t = features.to_dense(), features.to_dense().t()
+    else:
+        x, x_t = features.sparse.csr, features.sparse.transposed
 
     def products() -> None:
         for layer in range(len(network.convs)):
@@ -234,7 +236,11 @@ def main() -> None:
             print("| data set | " + " | ".join(title for _, title, _ in columns) + " |")
             print("|---" * (len(columns) + 1) + "|")
         print(f"| {dataset} | " + " | ".join(format(row[key], form) for key, _, form in columns) + " |", flush=True)
-    means = {key: geometric_mean([row[key] for row in rows]) for key in rows[0] if key.startswith("over_") or key == "memory_share"}
+    means = {
+        key: geometric_mean([row[key] for row in rows])
+        for key in rows[0]
+        if key.startswith("over_") or key == "memory_share"
+    }
     worst = min(row["over_edge_index"] for row in rows)
     if arguments.json:
         print(json.dumps({"geometric_mean": means, "least_over_edge_index": worst, "threads": torch.get_num_threads()}))

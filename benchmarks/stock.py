@@ -7,6 +7,9 @@ fast ones, so that what is compared is the network and the optimiser's step.
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -31,14 +34,14 @@ class StockNCGC(nn.Module):
         width = like.hidden
         sizes = [in_features] + [width] * len(like.convs)
         if like.backbone == "gcn":
-            self.convs = nn.ModuleList(GCNConv(a, b, cached=True) for a, b in zip(sizes, sizes[1:], strict=False))
+            self.convs = nn.ModuleList(GCNConv(a, b, cached=True) for a, b in pairwise(sizes))
         else:
             heads = like.heads
-            self.convs = nn.ModuleList(GATConv(a, b // heads, heads) for a, b in zip(sizes, sizes[1:], strict=False))
+            self.convs = nn.ModuleList(GATConv(a, b // heads, heads) for a, b in pairwise(sizes))
         self.head = nn.Linear(width, num_classes, bias=False)
         with torch.no_grad():
             self.head.weight.copy_(like.prototypes.t())
-            for conv, ours in zip(self.convs, like.convs, strict=True):
+            for conv, ours in _pairs(self.convs, like.convs):
                 conv.lin.weight.copy_(ours.weight.t())
                 conv.bias.copy_(ours.bias)
                 if like.backbone == "gat":
@@ -46,6 +49,7 @@ class StockNCGC(nn.Module):
                     conv.att_dst.copy_(ours.target)
 
     def forward(self, x: Tensor, edges: Tensor) -> Output:
+        conv: Any
         for conv in self.convs:
             seen: list[Tensor] = []
             handle = conv.lin.register_forward_hook(lambda module, inputs, output, seen=seen: seen.append(output))
@@ -53,6 +57,10 @@ class StockNCGC(nn.Module):
             handle.remove()
             x = F.dropout(F.relu(out + soft_orthogonal(seen[0], self.beta)), self.dropout, self.training)
         return Output(x, self.head(x))
+
+
+def _pairs(stock: nn.ModuleList, ours: nn.ModuleList) -> list[tuple[Any, Any]]:
+    return list(zip(stock, ours, strict=True))
 
 
 def edge_index(graph: Graph) -> Tensor:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from ncgc.errors import GraphError
 
-Features = np.ndarray | sparse.csr_array
+Features: TypeAlias = Any  # np.ndarray or scipy.sparse.csr_array; scipy ships no types
 
 
 def as_edges(edges: Any, n: int) -> np.ndarray:

@@ -23,9 +23,11 @@ def preset(name: str, backbone: str, dataset: str) -> dict[str, Any]:
     tables = tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))
     common = tables.pop("common", {})
     for key, what in ((backbone, "backbone"), (dataset, "data set")):
-        tables = tables.get(key)
-        if tables is None:
-            raise ParameterError(f"The settings '{name}' have nothing for the {what} {key!r}; give the hyper-parameters one by one.")
+        tables = tables.get(key, {})
+        if not tables:
+            raise ParameterError(
+                f"The settings '{name}' have nothing for the {what} {key!r}; give the hyper-parameters one by one."
+            )
     values = {"backbone": backbone, **common, **tables}
     check_parameters(values, f"settings/{name}.toml")
     return values

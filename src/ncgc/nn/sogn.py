@@ -124,7 +124,7 @@ class SOGN(nn.Module):
         """
         walk = Pass(operators, self.training, generator)
         h: Hidden = operators.features.dropout(self.input_dropout, generator, self.training)
-        if self.entry is not None:
+        if self.entry is not None and self.entry_bias is not None:
             h = relu_dropout(linear(h, self.entry) + self.entry_bias, self.dropout, generator, self.training)
             walk.initial = h
         for i, conv in enumerate(self.convs):
