@@ -386,6 +386,14 @@ def test_validation_patience_stops(planted):
     assert len(model.history_) == max(model.best_epoch_, 5) + 5
 
 
+@pytest.mark.parametrize("validation", [True, False])
+def test_patience_waits_for_the_clustering_losses(make_planted, validation):
+    data = make_planted(validation=validation)
+    options = {"epochs": 200, "patience": 1, "warmup": 50, "ramp": 7}
+    assert len(quick(**options).fit(*data).history_) >= 58
+    assert len(quick(kl=False, pl=False, **options).fit(*data).history_) < 57  # nothing to wait for
+
+
 @ALL
 def test_a_class_without_a_training_label(planted, backbone):
     graph, split = planted
