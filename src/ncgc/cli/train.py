@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ncgc.bench.presets import preset as named_settings
 from ncgc.cli.options import keyword, option, value_of
 from ncgc.cli.results import INTERRUPTED, RunResult, deviation, json_line, mean, summary, write_results
 from ncgc.cli.screen import Screen, complain, count, percent, seconds
@@ -43,6 +44,19 @@ FIXED = (
                 "--config",
                 metavar="FILE",
                 help="Settings in TOML; options override it.",
+                rich_help_panel=_PANEL,
+            ),
+        ],
+        None,
+    ),
+    keyword(
+        "preset",
+        Annotated[
+            str | None,
+            typer.Option(
+                "--settings",
+                metavar="NAME",
+                help="Hyper-parameters by name, for this data set and backbone: paper. Options override them.",
                 rich_help_panel=_PANEL,
             ),
         ],
@@ -118,6 +132,7 @@ def _train(
     settings: Settings,
     name: str | None,
     config: Path | None,
+    preset: str | None,
     data: Path | None,
     out: Path | None,
     overwrite: bool,
@@ -128,6 +143,8 @@ def _train(
     if not any("dataset" in layer for layer in layers):
         raise ParameterError(f"Which data set? Give one of {NAMES}, or a --config that names one.")
     run = RunConfig.from_layers(*layers)
+    if preset is not None:
+        run = RunConfig.from_layers(named_settings(preset, run.parameters["backbone"], run.dataset), *layers)
     if out is not None:
         check_folder(out, overwrite)
     from ncgc.datasets import load_dataset  # slow from here on: torch

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.nn.layer import Hidden, Layer, Pass, glorot
-from ncgc.ops import linear, propagate_soft_orthogonal
+from ncgc.ops import soft_orthogonal_layer
 
 
 class GCNLayer(Layer):
@@ -18,4 +18,4 @@ class GCNLayer(Layer):
         self.bias = nn.Parameter(torch.zeros(out_features))
 
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
-        return propagate_soft_orthogonal(walk.operators.gcn, linear(h, self.weight), self.beta, self.bias)
+        return soft_orthogonal_layer(h, self.weight, walk.operators.gcn, self.beta, self.bias)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.nn.layer import Hidden, Layer, Pass, fan_in
-from ncgc.ops import FeatureMatrix, linear, propagate_soft_orthogonal
+from ncgc.ops import FeatureMatrix, soft_orthogonal_layer
 
 
 class SAGELayer(Layer):
@@ -19,7 +19,7 @@ class SAGELayer(Layer):
         self.bias = nn.Parameter(torch.zeros(out_features))
 
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
-        out = propagate_soft_orthogonal(walk.operators.mean, linear(h, self.weight), self.beta, self.bias)
+        out = soft_orthogonal_layer(h, self.weight, walk.operators.mean, self.beta, self.bias)
         if isinstance(h, FeatureMatrix):
             return out + h.linear(self.self_weight)
         return torch.addmm(out, h, self.self_weight)

@@ -5,6 +5,8 @@ Each custom gradient is checked by ``gradcheck`` and each kernel against a slow 
 
 from ncgc.ops.attention import attend, attention_values
 from ncgc.ops.dropout import dropout, keep_mask, relu_dropout
+from ncgc.ops.layer import soft_orthogonal_layer
+from ncgc.ops.memory import kept_memory
 from ncgc.ops.normalise import gcn_normalised, mean_normalised, with_self_loops
 from ncgc.ops.propagate import personalised_pagerank, propagate
 from ncgc.ops.soft_orthogonal import propagate_soft_orthogonal, soft_orthogonal
@@ -19,6 +21,7 @@ __all__ = [
     "dropout",
     "gcn_normalised",
     "keep_mask",
+    "kept_memory",
     "linear",
     "mean_normalised",
     "personalised_pagerank",
@@ -26,5 +29,6 @@ __all__ = [
     "propagate_soft_orthogonal",
     "relu_dropout",
     "soft_orthogonal",
+    "soft_orthogonal_layer",
     "with_self_loops",
 ]

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ncgc.ops.dropout import keep_mask
 from ncgc.ops.sparse import SparseMatrix, product
@@ -84,6 +85,7 @@ class _Attend(torch.autograd.Function):
         return joined
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         z, source, target, alpha, out, mask = ctx.saved_tensors
         pattern: SparseMatrix = ctx.pattern

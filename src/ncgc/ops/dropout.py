@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 
 def _threshold(p: float) -> int:
@@ -44,6 +45,7 @@ class _Dropout(torch.autograd.Function):
         return (x * mask).mul_(scale)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         (mask,) = ctx.saved_tensors
         return (gradients[0] * mask).mul_(ctx.scale), None, None
@@ -61,6 +63,7 @@ class _ReluDropout(torch.autograd.Function):
         return y
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         (y,) = ctx.saved_tensors
         return torch.ops.aten.threshold_backward(gradients[0], y, 0).mul_(ctx.scale), None, None

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ncgc.ops.sparse import SparseMatrix, product
 
@@ -17,6 +18,7 @@ class _Propagate(torch.autograd.Function):
         return product(matrix.csr, dense)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
         return None, product(ctx.matrix.transposed, gradients[0])
 
@@ -45,6 +47,7 @@ class _PersonalisedPageRank(torch.autograd.Function):
         return _steps(matrix.csr, dense, alpha, steps)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, None, None]:
         return None, _steps(ctx.matrix.transposed, gradients[0], ctx.alpha, ctx.steps), None, None
 

@@ -9,7 +9,7 @@ For Y = −β·Z·M and the incoming gradient U = dL/dY, with dM = −β·ZᵀU:
     dG = diag(1/g)·dM,  dG_ii −= Σ_j dM_ij G_ij / g_i²,
     dZ = −β·U·Mᵀ + Z·(dG + dGᵀ).
 
-A column of zeros (a dead unit) has g = 0; its 1/g is taken as 0, so that it neither acts nor receives a gradient.
+A column of zeros (a dead unit) has g = 0; its 1/g is taken as 0, so that everything stays finite.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ncgc.ops.propagate import propagate
 from ncgc.ops.sparse import SparseMatrix, product
@@ -44,21 +45,26 @@ def gram(z: Tensor) -> Tensor:
     return out
 
 
-def _coupling(z: Tensor) -> tuple[Tensor, Tensor]:
-    """M = diag(1/g)·G and 1/g, with 1/0 = 0."""
-    matrix = gram(z)
+def coupling(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """M = diag(1/g)·G (in place of G) and 1/g (d,), with 1/0 = 0."""
     g = matrix.diagonal().clone()
     inverse = torch.where(g > torch.finfo(g.dtype).tiny, g.reciprocal(), 0.0)
     return matrix.mul_(inverse.unsqueeze(1)), inverse
 
 
-def _gram_gradient(z: Tensor, u: Tensor, m: Tensor, inverse: Tensor, beta: float) -> Tensor:
-    """dG + dGᵀ (d×d). Since G_ij/g_i² = M_ij/g_i, the diagonal correction needs M alone."""
-    dm = (z.t() @ u).mul_(-beta)
+def gram_gradient(dm: Tensor, m: Tensor, inverse: Tensor) -> Tensor:
+    """dG + dGᵀ (d×d) from dM, which is overwritten. Since G_ij/g_i² = M_ij/g_i, the diagonal correction needs M alone."""
     correction = (dm * m).sum(dim=1).mul_(inverse)
     dg = dm.mul_(inverse.unsqueeze(1))
     dg.diagonal().sub_(correction)
     return dg + dg.t()
+
+
+def propagated(matrix: SparseMatrix | None, z: Tensor, m: Tensor, beta: float, bias: Tensor | None) -> Tensor:
+    """P·Z − β·Z·M + bias in one buffer."""
+    out = z.new_empty(z.shape) if bias is None else bias.expand_as(z).contiguous()
+    torch.addmm(out, z, m, beta=0.0 if bias is None else 1.0, alpha=-beta, out=out)
+    return out if matrix is None else torch.addmm(out, matrix.csr, z, out=out)
 
 
 class _SoftOrthogonal(torch.autograd.Function):
@@ -66,21 +72,20 @@ class _SoftOrthogonal(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, beta: float, matrix: SparseMatrix | None, bias: Tensor | None) -> Tensor:
-        m, inverse = _coupling(z)
+        m, inverse = coupling(gram(z))
         ctx.save_for_backward(z, m, inverse)
         ctx.beta, ctx.matrix, ctx.has_bias = beta, matrix, bias is not None
-        out = z.new_empty(z.shape) if bias is None else bias.expand_as(z).contiguous()
-        torch.addmm(out, z, m, beta=0.0 if bias is None else 1.0, alpha=-beta, out=out)
-        return out if matrix is None else torch.addmm(out, matrix.csr, z, out=out)
+        return propagated(matrix, z, m, beta, bias)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, Tensor | None]:
         z, m, inverse = ctx.saved_tensors
         u, beta = gradients[0], ctx.beta
         # one product [U | Z]·[−βMᵀ ; S] would need a copy of U and Z: two accumulating ones do not
         dz = torch.empty_like(z) if ctx.matrix is None else product(ctx.matrix.transposed, u)
         dz.addmm_(u, m.t(), beta=0.0 if ctx.matrix is None else 1.0, alpha=-beta)
-        dz.addmm_(z, _gram_gradient(z, u, m, inverse, beta))
+        dz.addmm_(z, gram_gradient((z.t() @ u).mul_(-beta), m, inverse))
         return dz, None, None, u.sum(dim=0) if ctx.has_bias else None
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from scipy import sparse
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ncgc.coerce import Features
 from ncgc.ops.dropout import dropout, keep_mask
@@ -28,6 +30,7 @@ class _SparseLinear(torch.autograd.Function):
         return product(matrix.csr if values is None else matrix.with_values(values), weight)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
         matrix, values = ctx.matrix, ctx.values
         transposed = matrix.transposed if values is None else matrix.transposed_with_values(values)
@@ -49,12 +52,20 @@ class FeatureMatrix:
         self.density = stored / size
         self.sparse: SparseMatrix | None = None
         self.dense: Tensor | None = None
+        self._drawn = False
         self._values: Tensor | None = None  # those of one dropout draw, in place of the sparse matrix's own
         if self.density < dense_from:
             self.sparse = SparseMatrix.from_scipy(sparse.csr_array(features), dtype=dtype)
         else:
             array = features.toarray() if sparse.issparse(features) else features
             self.dense = torch.from_numpy(np.ascontiguousarray(array)).to(dtype)
+
+    @cached_property
+    def gram(self) -> Tensor | None:
+        """XᵀX (D×D) of dense features no wider than tall and without a dropout draw, else None; made once."""
+        if self.dense is None or self._drawn or self.shape[1] > self.shape[0]:
+            return None
+        return self.dense.t() @ self.dense
 
     @property
     def is_sparse(self) -> bool:
@@ -65,6 +76,8 @@ class FeatureMatrix:
         if not training or p == 0.0:
             return self
         drawn = copy(self)
+        drawn._drawn = True
+        drawn.__dict__.pop("gram", None)
         if self.sparse is None:
             assert self.dense is not None
             drawn.dense = dropout(self.dense, p, generator)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ncgc.errors import TrainingError
 from ncgc.losses import Objective, initial_centroids
 from ncgc.nn import SOGN, GraphOperators
+from ncgc.ops import kept_memory
 from ncgc.training.history import History
 from ncgc.training.selection import Selection
 
@@ -72,37 +73,39 @@ class Trainer:
         self.history = History()
         self._clean: Tensor | None = None  # logits of the latest pass without dropout
         self._optimizer = torch.optim.Adam(self._groups(), lr=settings.learning_rate, fused=True)
-        self._best: dict[str, Tensor] = self._copy()
+        self._best, self._best_epoch = self._copy(), 0
 
     def run(self) -> TrainingResult:
         """Train to the end, a stop or Ctrl-C, then put the best weights back."""
         start = time.perf_counter()
-        termination = "all epochs done"
         try:
-            for epoch in range(1, self.settings.epochs + 1):
-                parts = self._step(epoch)
-                looked = None if parts is None else self._look(epoch)
-                if parts is None or looked is None:
-                    termination = self._not_finite(epoch)
-                    break
-                quantities = parts | looked
-                quantities["seconds"] = time.perf_counter() - start
-                self.history.append(epoch=epoch, **quantities)
-                if self.watch is not None:
-                    self.watch(epoch, quantities)
-                reason = self.selection.stop(epoch)
-                if reason is not None:
-                    termination = reason
-                    break
+            with kept_memory():
+                termination = self._epochs(start)
         except KeyboardInterrupt:
             termination = "interrupted"
         self._restore()
         centroids = None if self.centroids is None else self.centroids.detach()
-        return TrainingResult(
-            self.history, self.selection.best_epoch, termination, centroids, time.perf_counter() - start
-        )
+        return TrainingResult(self.history, self._best_epoch, termination, centroids, time.perf_counter() - start)
 
     # ---------------------------------------------------------------- one epoch
+
+    def _epochs(self, start: float) -> str:
+        """Epoch after epoch, until the reason to stop that is returned."""
+        for epoch in range(1, self.settings.epochs + 1):
+            parts = self._step(epoch)
+            looked = None if parts is None else self._look(epoch)
+            if parts is None or looked is None:
+                return self._not_finite(epoch)
+            quantities = parts | looked | {"seconds": time.perf_counter() - start}
+            self.history.append(epoch=epoch, **quantities)
+            if self.selection.best_epoch == epoch:
+                self._best, self._best_epoch = self._copy(), epoch
+            if self.watch is not None:
+                self.watch(epoch, quantities)
+            reason = self.selection.stop(epoch)
+            if reason is not None:
+                return reason
+        return "all epochs done"
 
     def _step(self, epoch: int) -> dict[str, float] | None:
         """One descent step; the parts of the loss as numbers, or None if the loss is not finite (nothing is changed then)."""
@@ -136,10 +139,7 @@ class Trainer:
         self._clean = self.network(self.operators, embeddings=False).logits
         if not bool(torch.isfinite(self._clean).all()):
             return None
-        quantities = self.selection.observe(epoch, self._clean)
-        if self.selection.best_epoch == epoch:
-            self._best = self._copy()
-        return quantities
+        return self.selection.observe(epoch, self._clean)
 
     @torch.no_grad()
     def _begin_clusters(self) -> bool:
