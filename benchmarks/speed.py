@@ -39,6 +39,7 @@ from ncgc.errors import NCGCError
 from ncgc.losses import Objective, initial_centroids
 from ncgc.nn import GraphOperators, Output
 from ncgc.ops import kept_memory
+from ncgc.ops.layer import first_layer_way
 from ncgc.ops.soft_orthogonal import gram
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
@@ -115,7 +116,7 @@ def floor(graph: Graph, network: SOGN, backbone: str) -> Callable[[], None]:
     a, features = operators.gcn.csr, operators.features
     z, u, out, w, small = torch.randn(n, d), torch.randn(n, d), torch.empty(n, d), torch.randn(d, d), torch.empty(d, d)
     w_in, d_in = torch.randn(graph.num_features, d), torch.empty(graph.num_features, d)
-    d_more, constant = torch.randn(graph.num_features, d), features.gram
+    d_more, constant, way = torch.randn(graph.num_features, d), features.gram, first_layer_way(features, d)
     narrow, head, d_head = torch.randn(n, k), torch.randn(d, k), torch.empty(d, k)
     if features.sparse is None:
         x, x_t = features.to_dense(), features.to_dense().t()
@@ -124,20 +125,23 @@ def floor(graph: Graph, network: SOGN, backbone: str) -> Callable[[], None]:
 
     def products() -> None:
         for layer in range(len(network.convs)):
-            if layer == 0 and constant is not None:
-                torch.mm(x, w_in, out=out)  # Z = X·W
-                torch.mm(w_in.t(), torch.mm(constant, w_in, out=d_in), out=small)  # G
+            if layer == 0 and way != "plain":
+                torch.addmm(out, x, w_in, beta=0, out=out)  # Z = X·W
+                torch.mm(constant, w_in, out=d_in) if constant is not None else torch.addmm(
+                    d_in, x_t, z, beta=0, out=d_in
+                )  # F
+                torch.mm(w_in.t(), d_in, out=small)  # G
                 torch.mm(z, small, out=out)  # Z·M
                 torch.addmm(out, a, z, out=out)  # Â·Z
                 torch.addmm(out, a, u, beta=0, out=out)  # Â·U
-                if x.shape[1] <= 2 * d:
-                    torch.mm(x_t, u, out=d_in)  # XᵀU
+                if way == "twice":
+                    torch.addmm(d_in, x_t, u, beta=0, out=d_in)  # XᵀU
                     torch.mm(w_in.t(), d_in, out=small)  # dM
                     torch.mm(d_in, w, out=d_more)  # (XᵀU)·Mᵀ
                 else:
                     torch.mm(z.t(), u, out=small)  # dM
                     torch.addmm(out, u, w, out=out)  # U·Mᵀ
-                torch.mm(x_t, u, out=d_in)  # Xᵀ(…)
+                torch.addmm(d_in, x_t, u, beta=0, out=d_in)  # Xᵀ(…)
                 torch.addmm(d_in, d_more, small, out=d_in)  # F·S
                 continue
             torch.mm(z, w, out=out) if layer else torch.addmm(out, x, w_in, beta=0, out=out)  # Z = H·W

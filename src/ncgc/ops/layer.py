@@ -1,12 +1,12 @@
-"""A whole soft orthogonal layer, and a cheaper one for the first layer over dense features.
+"""A whole soft orthogonal layer, and a cheaper one for the first: X is constant and gets no gradient.
 
-What is constant about X is computed once and for all.
+The Gram matrix of Z = X·W is G = WᵀF with F = XᵀZ (D×d), or F = (XᵀX)·W with XᵀX computed once when X is dense. The gradient
+of W may leave out everything n×d that only dZ would need (U is the incoming gradient, S = dG + dGᵀ):
 
-With C = XᵀX (D×D, constant) and F = C·W, the Gram matrix of Z = X·W is G = WᵀF, with no product over the n rows. X gets no
-gradient, so that of W may leave out everything n×d that only Z would need (U is the incoming gradient, S = dG + dGᵀ):
+    dW = Xᵀ(P·U) − β·(XᵀU)·Mᵀ + F·S,     dM = −β·Wᵀ(XᵀU)          by two products with Xᵀ,
+    dW = Xᵀ(P·U − β·U·Mᵀ) + F·S,         dM = −β·ZᵀU              by one, when X is wide and dense.
 
-    dW = Xᵀ(P·U) − β·(XᵀU)·Mᵀ + F·S,     dM = −β·Wᵀ(XᵀU)          when D ≤ 2d,
-    dW = Xᵀ(P·U − β·U·Mᵀ) + F·S,         dM = −β·ZᵀU              otherwise (fewer products with a wide X).
+Which way is cheaper follows from the sizes (:func:`first_layer_way`).
 """
 
 from __future__ import annotations
@@ -19,50 +19,70 @@ from torch.autograd.function import once_differentiable
 
 from ncgc.ops.soft_orthogonal import coupling, gram_gradient, propagate_soft_orthogonal, propagated
 from ncgc.ops.sparse import SparseMatrix, product
-from ncgc.ops.sparse_linear import FeatureMatrix, linear
+from ncgc.ops.sparse_linear import SPARSE_COST, FeatureMatrix, linear
 
 
-class _InputLayer(torch.autograd.Function):
+def first_layer_way(features: FeatureMatrix, width: int) -> str:
+    """ "twice", "once" (products with Xᵀ in the gradient) or "plain" (as any other layer), by counting multiplications.
+
+    In units of n·d²: plain needs 3 + 10/16 beyond X·W, Z·M and XᵀU; a sparse product costs about ten times its entries.
+    """
+    n, columns = features.shape
+    if features.gram is not None:
+        return "twice" if columns <= 2 * width else "once"
+    if features.sparse is None or n == 0:
+        return "plain"
+    sparse_product = SPARSE_COST * features.sparse.nnz / (n * width)
+    return "twice" if 2 * sparse_product + 4 * columns / n < 3 + 10 / 16 else "plain"
+
+
+class _FirstLayer(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, weight: Tensor, features: FeatureMatrix, matrix: SparseMatrix, beta: float, bias: Tensor | None
+        ctx: Any,
+        weight: Tensor,
+        features: FeatureMatrix,
+        matrix: SparseMatrix,
+        beta: float,
+        bias: Tensor | None,
+        twice: bool,
     ) -> Tensor:
-        x, constant = features.to_dense(), features.gram
-        assert constant is not None
-        z, f = x @ weight, constant @ weight
+        z = features.product(weight)
+        f = features.transposed_product(z) if features.gram is None else features.gram @ weight
         m, inverse = coupling(weight.t() @ f)
-        narrow = x.shape[1] <= 2 * weight.shape[1]
-        ctx.save_for_backward(weight, f, m, inverse, None if narrow else z)
-        ctx.x, ctx.matrix, ctx.beta, ctx.has_bias = x, matrix, beta, bias is not None
+        ctx.save_for_backward(weight, f, m, inverse, None if twice else z)
+        ctx.features, ctx.matrix, ctx.beta, ctx.has_bias = features, matrix, beta, bias is not None
         return propagated(matrix, z, m, beta, bias)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         weight, f, m, inverse, z = ctx.saved_tensors
-        u, x, beta = gradients[0], ctx.x, ctx.beta
+        u, features, beta = gradients[0], ctx.features, ctx.beta
         v = product(ctx.matrix.transposed, u)
         if z is None:
-            e = x.t() @ u
+            e = features.transposed_product(u)
             s = gram_gradient((weight.t() @ e).mul_(-beta), m, inverse)
-            dw = (x.t() @ v).addmm_(e, m.t(), alpha=-beta)
+            dw = features.transposed_product(v).addmm_(e, m.t(), alpha=-beta)
         else:
             s = gram_gradient((z.t() @ u).mul_(-beta), m, inverse)
-            dw = x.t() @ v.addmm_(u, m.t(), alpha=-beta)
-        return dw.addmm_(f, s), None, None, None, u.sum(dim=0) if ctx.has_bias else None
+            dw = features.transposed_product(v.addmm_(u, m.t(), alpha=-beta))
+        return dw.addmm_(f, s), None, None, None, u.sum(dim=0) if ctx.has_bias else None, None
 
 
 def soft_orthogonal_layer(
     h: Tensor | FeatureMatrix, weight: Tensor, matrix: SparseMatrix, beta: float, bias: Tensor | None = None
 ) -> Tensor:
-    """P·Z − β·Z̃Z̃ᵀZ + bias with Z = H·W, by the cheaper way: the one above for dense constant features.
+    """P·Z − β·Z̃Z̃ᵀZ + bias with Z = H·W, by the cheapest way.
 
     Args:
         h: hidden states n×d_in, or the features.
         weight: W, d_in×d.
         matrix: the propagation P.
     """
-    if beta != 0.0 and isinstance(h, FeatureMatrix) and h.gram is not None:
-        result: Tensor = _InputLayer.apply(weight, h, matrix, beta, bias)
-        return result
+    if beta != 0.0 and isinstance(h, FeatureMatrix):
+        way = first_layer_way(h, weight.shape[1])
+        if way != "plain":
+            result: Tensor = _FirstLayer.apply(weight, h, matrix, beta, bias, way == "twice")
+            return result
     return propagate_soft_orthogonal(matrix, linear(h, weight), beta, bias)

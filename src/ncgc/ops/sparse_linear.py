@@ -16,25 +16,24 @@ from ncgc.coerce import Features
 from ncgc.ops.dropout import dropout, keep_mask
 from ncgc.ops.sparse import SparseMatrix, product
 
-# A sparse product runs at about a tenth of the speed of a dense one for the same number of multiplications
-# (benchmarks/speed.py --kernels measures it), so sparse wins below about a tenth of non-zeros, less its overhead.
+# A sparse product runs at about a tenth of the speed of a dense one for the same number of multiplications, so sparse wins
+# below about a tenth of non-zeros; a little earlier we take dense, whose time is the steadier one.
+SPARSE_COST = 10.0
 DENSE_FROM = 0.06
 
 
-class _SparseLinear(torch.autograd.Function):
-    """X·W for a constant sparse X whose values may be those of one dropout draw."""
+class _FeatureLinear(torch.autograd.Function):
+    """X·W for constant features X, whose values may be those of one dropout draw."""
 
     @staticmethod
-    def forward(ctx: Any, matrix: SparseMatrix, values: Tensor | None, weight: Tensor) -> Tensor:
-        ctx.matrix, ctx.values = matrix, values
-        return product(matrix.csr if values is None else matrix.with_values(values), weight)
+    def forward(ctx: Any, features: FeatureMatrix, weight: Tensor) -> Tensor:
+        ctx.features = features
+        return features.product(weight)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
-        matrix, values = ctx.matrix, ctx.values
-        transposed = matrix.transposed if values is None else matrix.transposed_with_values(values)
-        return None, None, product(transposed, gradients[0])
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
+        return None, ctx.features.transposed_product(gradients[0])
 
 
 class FeatureMatrix:
@@ -88,11 +87,21 @@ class FeatureMatrix:
 
     def linear(self, weight: Tensor) -> Tensor:
         """X·W for W (D×d), with the gradient XᵀU for W; X itself gets none."""
-        if self.sparse is None:
-            assert self.dense is not None
-            return self.dense @ weight
-        result: Tensor = _SparseLinear.apply(self.sparse, self._values, weight)
+        result: Tensor = _FeatureLinear.apply(self, weight)
         return result
+
+    def product(self, weight: Tensor) -> Tensor:
+        """X·W, without a gradient."""
+        if self.sparse is None:
+            return self.to_dense() @ weight
+        return product(self.sparse.csr if self._values is None else self.sparse.with_values(self._values), weight)
+
+    def transposed_product(self, dense: Tensor) -> Tensor:
+        """XᵀU for U (n×d), without a gradient."""
+        if self.sparse is None:
+            return self.to_dense().t() @ dense
+        values = self._values
+        return product(self.sparse.transposed if values is None else self.sparse.transposed_with_values(values), dense)
 
     def to_dense(self) -> Tensor:
         """X as a dense tensor, for layers that need it so."""
