@@ -13,7 +13,9 @@ from ncgc.methods import LabelSpreading
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
-    monkeypatch.setattr(demo, "DEMO_SETTINGS", {"epochs": 4, "warmup": 1, "ramp": 1, "hidden": 8})
+    brief = {"epochs": 4, "warmup": 1, "ramp": 1, "hidden": 8}
+    monkeypatch.setattr(demo, "DEMO_SETTINGS", brief)
+    monkeypatch.setattr(demo, "PLAIN", demo.PLAIN | brief)
 
 
 def test_table_files_and_what_next(ncgc, tmp_path, monkeypatch):
@@ -27,7 +29,7 @@ def test_table_files_and_what_next(ncgc, tmp_path, monkeypatch):
     graph = load_dataset("digits")
     spread = LabelSpreading().fit(graph, few_split(graph, 1, seed=2, val_per_class=10)).score()
     assert metrics["label spreading"]["runs"][2]["test_accuracy"] == spread
-    assert len((out / "results.csv").read_text().splitlines()) == 10
+    assert len((out / "results.csv").read_text().splitlines()) == 13
 
 
 def test_the_written_config_trains_the_same_ncgc(ncgc, tmp_path):
