@@ -5,6 +5,7 @@
     python benchmarks/speed.py --memory             peak memory too, and what keeping freed memory gains (the trainer
                                                     does, the comparison does not), each in a process of its own
     python benchmarks/speed.py --json               one JSON object a data set, and a last one with the means
+    python benchmarks/speed.py --show FILE          the table of what --json printed
 
 An epoch is: forward pass with dropout, the three losses with Sinkhorn, backward pass, Adam's step. The ways:
 `ours`; `edge_index`, the same model on PyG layers with edge_index; `csr`, the same on PyG layers with a CSR adjacency
@@ -255,6 +256,7 @@ def main() -> None:
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--data", help="folder of the data sets (else NCGC_DATA, else the user's cache)")
+    parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of an earlier --json")
     parser.add_argument("--only", choices=("peak", "kept"), help=argparse.SUPPRESS)
     parser.add_argument("--way", choices=WAYS, default="ours", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -267,29 +269,40 @@ def main() -> None:
         )
         print(measured)
         return
+    if arguments.show:
+        print_table([row for line in arguments.show.read_text().splitlines() if "dataset" in (row := json.loads(line))])
+        return
     rows = []
     for dataset in arguments.datasets:
-        row = measure(dataset, arguments)
-        rows.append(row)
-        if arguments.json:
-            print(json.dumps(row), flush=True)
-            continue
-        columns = [column for column in COLUMNS if column[0] in row]
-        if len(rows) == 1:
-            print("| data set | " + " | ".join(title for _, title, _ in columns) + " |")
-            print("|---" * (len(columns) + 1) + "|")
-        print(f"| {dataset} | " + " | ".join(format(row[key], form) for key, _, form in columns) + " |", flush=True)
-    means = {
-        key: geometric_mean([row[key] for row in rows])
-        for key in rows[0]
-        if key.startswith("over_") or key in ("memory_share", "kept_gain")
-    }
-    worst = min(row["over_edge_index"] for row in rows)
+        rows.append(measure(dataset, arguments))
+        print(
+            json.dumps(rows[-1]) if arguments.json else f"{dataset} done",
+            flush=True,
+            file=sys.stdout if arguments.json else sys.stderr,
+        )
     if arguments.json:
-        print(json.dumps({"geometric_mean": means, "least_over_edge_index": worst, "threads": torch.get_num_threads()}))
+        print(
+            json.dumps({"geometric_mean": means(rows), "threads": torch.get_num_threads(), "torch": torch.__version__})
+        )
     else:
-        print("\ngeometric means: " + ", ".join(f"{key.replace('_', ' ')} {value:.2f}" for key, value in means.items()))
-        print(f"least over edge_index {worst:.2f}; {torch.get_num_threads()} threads; losses agree to 1e-4")
+        print_table(rows)
+
+
+def means(rows: list[dict[str, Any]]) -> dict[str, float]:
+    ratios = [key for key in rows[0] if key.startswith("over_") or key in ("memory_share", "kept_gain")]
+    return {key: geometric_mean([row[key] for row in rows]) for key in ratios}
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """Markdown: a row a data set, the geometric means of the ratios last."""
+    columns = [column for column in COLUMNS if column[0] in rows[0]]
+    print("| data set | " + " | ".join(title for _, title, _ in columns) + " |")
+    print("|---|" + "---:|" * len(columns))
+    for row in rows:
+        print(f"| {row['dataset']} | " + " | ".join(format(row[key], form) for key, _, form in columns) + " |")
+    mean = means(rows)
+    cells = (f"**{mean[key]:.2f}**" if key in mean else "" for key, _, _ in columns)
+    print("| geometric mean | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":

@@ -72,4 +72,4 @@ def csr_adjacency(graph: Graph) -> Tensor:
     """The adjacency as a torch CSR tensor, which PyG layers take in place of edge_index (it is symmetric: adj_t = adj)."""
     a = graph.adjacency
     pointers, columns = torch.from_numpy(a.indptr.astype("int64")), torch.from_numpy(a.indices.astype("int64"))
-    return torch.sparse_csr_tensor(pointers, columns, torch.from_numpy(a.data.copy()), a.shape)
+    return torch.sparse_csr_tensor(pointers, columns, torch.from_numpy(a.data.copy()), a.shape, check_invariants=False)

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from torch import Tensor
 
 from ncgc.coerce import listed
 from ncgc.datasets import Split
@@ -322,8 +321,8 @@ class NCGC(BaseEstimator):
 
     def _walk(self, operators: GraphOperators) -> Output:
         with torch.no_grad():
-            output = self.network_.eval()(operators)
-        return Output(*(_plain(value) for value in output))
+            output: Output = self.network_.eval()(operators)
+        return output
 
 
 def _check_graph(graph: Any) -> None:
@@ -332,7 +331,3 @@ def _check_graph(graph: Any) -> None:
             f"The graph must be an ncgc.Graph. Got {type(graph).__name__} instead; "
             "build one with Graph.from_edges, Graph.from_scipy or Graph.from_data."
         )
-
-
-def _plain(value: Tensor) -> Tensor:
-    return value.detach()

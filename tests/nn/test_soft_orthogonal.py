@@ -188,3 +188,12 @@ def test_a_layer_of_the_wrong_width_is_named(operators):
     network = SOGN(6, 3, lambda i, o: pyg.GCNConv(i, o + 1), hidden=8, num_layers=1).double()
     with pytest.raises(ParameterError, match=r"GCNConv gives \(14, 9\) for 14 nodes, but the network is 8 wide"):
         network(operators)
+
+
+def test_a_sage_layer_that_projects_first_is_constrained_on_what_it_propagates():
+    conv = pyg.SAGEConv(4, 4, project=True)
+    edges = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+    x = torch.rand(4, 4, generator=torch.Generator().manual_seed(0))
+    z = x @ conv.lin_l.weight.t()
+    unit = z / z.norm(dim=0)
+    torch.testing.assert_close(SoftOrthogonal(conv, 0.3)(x, edges), conv(x, edges) - 0.3 * (unit @ unit.t() @ z))

@@ -15,7 +15,7 @@ from ncgc.nn.layer import Hidden, Layer, Pass
 from ncgc.ops import FeatureMatrix, soft_orthogonal
 
 # where PyG's layers keep the W of Z = H·W that is propagated, in the order to look
-_LINEAR_NAMES = ("lin", "lin_src", "lin_l", "lin_rel", "lin_value", "lin1")
+_LINEAR_NAMES = ("lin_l", "lin", "lin_src", "lin_rel", "lin_value", "lin1")
 
 
 class SoftOrthogonal(nn.Module):
