@@ -64,6 +64,15 @@ def test_gradcheck(neighbourhood, to_matrix, normal, heads):
 
 
 @pytest.mark.parametrize("heads", [1, 2])
+def test_with_soft_orthogonality_and_bias(neighbourhood, to_matrix, normal, heads):
+    matrix, given, bias = to_matrix(neighbourhood), inputs(normal, heads, width=2), normal(2 * heads, seed=8, grad=True)
+    unit = given[0] / given[0].norm(dim=0)
+    expected = loops(neighbourhood, *given) - 0.3 * (unit @ unit.t() @ given[0]) + bias
+    torch.testing.assert_close(attend(matrix, *given, beta=0.3, bias=bias), expected)
+    assert gradcheck(lambda b, *x: attend(matrix, *x, beta=0.3, bias=b), (bias, *given))
+
+
+@pytest.mark.parametrize("heads", [1, 2])
 def test_gradcheck_with_attention_dropout(neighbourhood, to_matrix, normal, heads):
     matrix = to_matrix(neighbourhood)
 

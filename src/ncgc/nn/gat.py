@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from ncgc.errors import ParameterError
 from ncgc.nn.layer import Hidden, Layer, Pass, glorot
-from ncgc.ops import attend, linear, soft_orthogonal
+from ncgc.ops import FeatureMatrix, attend, linear
 
 
 class GATLayer(Layer):
@@ -35,10 +35,11 @@ class GATLayer(Layer):
 
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
         z = linear(h, self.weight)
-        scores = z @ torch.cat([torch.block_diag(*self.source), torch.block_diag(*self.target)]).t()
+        vectors = torch.cat([torch.block_diag(*self.source), torch.block_diag(*self.target)]).t()
+        # Z·a, or H·(W·a) where H is the smaller: the scores' gradient then reaches W without another n×out matrix
+        small = self.in_features <= self.out_features or (isinstance(h, FeatureMatrix) and h.is_sparse)
+        scores = linear(h, self.weight @ vectors) if small else z @ vectors
         source, target = scores[:, : self.heads], scores[:, self.heads :]
         p = self.attention_dropout if walk.training else 0.0
-        out = attend(walk.operators.neighbourhood, z, source, target, p=p, generator=walk.generator)
-        if self.beta:
-            out = out + soft_orthogonal(z, self.beta)
-        return out + self.bias
+        neighbourhood = walk.operators.neighbourhood
+        return attend(neighbourhood, z, source, target, p=p, generator=walk.generator, beta=self.beta, bias=self.bias)

@@ -5,12 +5,13 @@ For node i, neighbour j and head h, with s = Z_h·a_src and t = Z_h·a_dst,
     e_ij = LeakyReLU(s_j + t_i),   α_ij = w_ij·exp(e_ij) / Σ_k w_ik·exp(e_ik),   out_i = Σ_j α_ij·Z_j,
 
 where w are the edge weights (1 in a plain graph, which gives GAT as published). The sum is one sparse product a head
-with α as CSR values. Backward, with U = dL/dout: dZ = αᵀU; dα is U·Zᵀ sampled on the pattern; and because
-Σ_j α_ij dα_ij = U_i·out_i, the softmax needs no pass over segments.
+with α as CSR values, into the buffer that already holds −β·Z̃Z̃ᵀZ + bias. Backward, with U = dL/dout: dZ = αᵀU plus the soft
+orthogonal term's, and dα is U·Zᵀ sampled on the pattern; sums over a row are sparse products with a vector of ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.ops.dropout import keep_mask
+from ncgc.ops.soft_orthogonal import coupling, gram, gram_gradient
 from ncgc.ops.sparse import SparseMatrix, product
 
 
@@ -25,7 +27,7 @@ def _row_sums(csr: Tensor) -> Tensor:
     return product(csr, torch.ones(csr.shape[1], 1, dtype=csr.dtype)).squeeze(1)
 
 
-def _by_head(x: Tensor, heads: int) -> Tensor:
+def _split(x: Tensor, heads: int) -> Tensor:
     """(n, heads·c) → contiguous (heads, n, c)."""
     n, width = x.shape
     return x.view(n, heads, width // heads).transpose(0, 1).contiguous()
@@ -44,19 +46,26 @@ def attention_values(pattern: SparseMatrix, source: Tensor, target: Tensor, slop
         pattern: n×n, row i lists the nodes that i attends to.
         source, target: (n, heads) scores of a node as the one looked at and as the one looking.
     """
-    columns, rows = pattern.columns, pattern.row_of
-    ones = pattern.with_values(torch.ones_like(pattern.values))
+    return _values_and_signs(pattern, source, target, slope)[0]
+
+
+def _values_and_signs(pattern: SparseMatrix, source: Tensor, target: Tensor, slope: float) -> tuple[Tensor, Tensor]:
+    """α, and where the score is below 0, (heads, nnz) both: all that the gradient needs of the scores."""
+    columns, rows, heads = pattern.columns, pattern.row_of, source.shape[1]
     # LeakyReLU is increasing, so the largest e_ij of a row comes from its largest s_j: subtracted for stability
-    largest = torch.sparse.mm(ones, source, "amax")
+    largest = torch.sparse.mm(pattern.ones, source, "amax")
     shift = torch.nn.functional.leaky_relu(largest + target, slope)
-    alpha = source.new_empty(source.shape[1], pattern.nnz)
-    for head in range(source.shape[1]):
+    alpha = source.new_empty(heads, pattern.nnz)
+    negative = torch.empty(heads, pattern.nnz, dtype=torch.bool)
+    for head in range(heads):
         s, t, m = (x[:, head].contiguous() for x in (source, target, shift))
-        value = (
-            torch.nn.functional.leaky_relu_(s[columns].add_(t[rows]), slope).sub_(m[rows]).exp_().mul_(pattern.values)
-        )
-        alpha[head] = value.mul_(_row_sums(pattern.with_values(value)).reciprocal_()[rows])
-    return alpha
+        value = s[columns].add_(t[rows])
+        torch.lt(value, 0, out=negative[head])
+        torch.nn.functional.leaky_relu_(value, slope).sub_(m[rows]).exp_()
+        if not pattern.is_unit:
+            value.mul_(pattern.values)
+        torch.mul(value, _row_sums(pattern.with_values(value)).reciprocal_()[rows], out=alpha[head])
+    return alpha, negative
 
 
 class _Attend(torch.autograd.Function):
@@ -67,47 +76,60 @@ class _Attend(torch.autograd.Function):
         z: Tensor,
         source: Tensor,
         target: Tensor,
+        bias: Tensor | None,
         slope: float,
         p: float,
         generator: torch.Generator | None,
+        beta: float,
     ) -> Tensor:
         heads = source.shape[1]
-        alpha = attention_values(pattern, source, target, slope)
+        alpha, negative = _values_and_signs(pattern, source, target, slope)
         mask, scale = keep_mask(alpha.shape, p, generator) if p > 0.0 else (None, 1.0)
         used = alpha if mask is None else (alpha * mask).mul_(scale)
-        z_heads = _by_head(z, heads)
-        out = torch.empty_like(z_heads)
-        for head in range(heads):
-            torch.addmm(out[head], pattern.with_values(used[head]), z_heads[head], beta=0.0, out=out[head])
-        joined = _joined(out)
-        ctx.save_for_backward(z, source, target, alpha, joined, mask)
-        ctx.pattern, ctx.slope, ctx.scale = pattern, slope, scale
-        return joined
+        out = _by_heads(pattern.with_values, used, z)
+        if bias is not None:
+            out += bias
+        m = inverse = None
+        if beta != 0.0:
+            m, inverse = coupling(gram(z))
+            out.addmm_(z, m, alpha=-beta)
+        ctx.save_for_backward(z, alpha, negative, mask, m, inverse)
+        ctx.pattern, ctx.slope, ctx.scale, ctx.beta, ctx.has_bias = pattern, slope, scale, beta, bias is not None
+        ctx.heads = heads
+        return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        z, source, target, alpha, out, mask = ctx.saved_tensors
-        pattern: SparseMatrix = ctx.pattern
-        columns, rows, heads = pattern.columns, pattern.row_of, alpha.shape[0]
-        u_heads, z_heads = _by_head(gradients[0], heads), _by_head(z, heads)
-        along = (gradients[0] * out).view(len(z), heads, -1).sum(dim=2)  # (n, heads): Σ_j α_ij dα_ij
-        dz = torch.empty_like(z_heads)
-        d_source, d_target = torch.empty_like(source), torch.empty_like(target)
-        zeros = pattern.with_values(torch.zeros_like(pattern.values))
+        z, alpha, negative, mask, m, inverse = ctx.saved_tensors
+        pattern, heads, u = ctx.pattern, ctx.heads, gradients[0].contiguous()
+        used = alpha if mask is None else (alpha * mask).mul_(ctx.scale)
+        dz = _by_heads(pattern.transposed_with_values, used, u)
+        if m is not None:
+            dz.addmm_(u, m.t(), alpha=-ctx.beta)
+            dz.addmm_(z, gram_gradient((z.t() @ u).mul_(-ctx.beta), m, inverse))
+        d_source, d_target = z.new_empty(len(z), heads), z.new_empty(len(z), heads)
+        u_heads, z_heads = _split(u, heads), _split(z, heads)
         for head in range(heads):
-            u, a = u_heads[head], alpha[head]
-            used = a if mask is None else (a * mask[head]).mul_(ctx.scale)
-            torch.addmm(dz[head], pattern.transposed_with_values(used), u, beta=0.0, out=dz[head])
-            d_alpha = torch.sparse.sampled_addmm(zeros, u, z_heads[head].t(), beta=0.0).values()
+            a = alpha[head]
+            d_alpha = torch.sparse.sampled_addmm(pattern.ones, u_heads[head], z_heads[head].t(), beta=0.0).values()
             if mask is not None:
                 d_alpha.mul_(mask[head]).mul_(ctx.scale)
-            d_score = d_alpha.sub_(along[:, head].contiguous()[rows]).mul_(a)
-            score = source[:, head].contiguous()[columns].add_(target[:, head].contiguous()[rows])
-            d_score = torch.ops.aten.leaky_relu_backward(d_score, score, ctx.slope, False)
+            d_score = d_alpha.mul_(a)
+            d_score.addcmul_(a, _row_sums(pattern.with_values(d_score))[pattern.row_of], value=-1.0)
+            d_score = torch.where(negative[head], d_score * ctx.slope, d_score)
             d_target[:, head] = _row_sums(pattern.with_values(d_score))
             d_source[:, head] = _row_sums(pattern.transposed_with_values(d_score))
-        return None, _joined(dz), d_source, d_target, None, None, None
+        d_bias = u.sum(dim=0) if ctx.has_bias else None
+        return None, dz, d_source, d_target, d_bias, None, None, None, None
+
+
+def _by_heads(matrix: Callable[[Tensor], Tensor], values: Tensor, dense: Tensor) -> Tensor:
+    """For each head its sparse matrix times its block of columns, side by side again (n, heads·c)."""
+    heads = len(values)
+    if heads == 1:
+        return product(matrix(values[0]), dense)
+    return _joined(torch.stack([product(matrix(values[i]), block) for i, block in enumerate(_split(dense, heads))]))
 
 
 def attend(
@@ -118,8 +140,10 @@ def attend(
     slope: float = 0.2,
     p: float = 0.0,
     generator: torch.Generator | None = None,
+    beta: float = 0.0,
+    bias: Tensor | None = None,
 ) -> Tensor:
-    """Σ_j α_ij·Z_j for every node and head, heads side by side.
+    """Σ_j α_ij·Z_j for every node and head, heads side by side, − β·Z̃Z̃ᵀZ + bias.
 
     Args:
         pattern: n×n CSR; for GAT the adjacency with self-loops.
@@ -127,6 +151,8 @@ def attend(
         source, target: (n, heads) scores Z_h·a_src and Z_h·a_dst.
         slope: of the LeakyReLU.
         p: dropout on the attention coefficients; the caller passes 0 outside training.
+        beta: strength of the soft orthogonal constraint.
+        bias: (heads·c,) or None.
 
     >>> from scipy.sparse import csr_array
     >>> pattern = SparseMatrix.from_scipy(csr_array([[1.0, 1.0], [0.0, 1.0]]))
@@ -134,5 +160,5 @@ def attend(
     tensor([[2.],
             [3.]])
     """
-    result: Tensor = _Attend.apply(pattern, z, source, target, slope, p, generator)
+    result: Tensor = _Attend.apply(pattern, z, source, target, bias, slope, p, generator, beta)
     return result

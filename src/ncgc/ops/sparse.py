@@ -79,6 +79,16 @@ class SparseMatrix:
         return self.csr if self.symmetric else self.transposed_with_values(self.values)
 
     @cached_property
+    def ones(self) -> Tensor:
+        """The pattern alone, as a torch CSR tensor of ones."""
+        return self.csr if self.is_unit else self.with_values(torch.ones_like(self.values))
+
+    @cached_property
+    def is_unit(self) -> bool:
+        """Whether every stored value is 1."""
+        return bool((self.values == 1).all())
+
+    @cached_property
     def row_of(self) -> Tensor:
         """(nnz,) the row of each stored entry."""
         return torch.repeat_interleave(torch.arange(self.shape[0]), torch.diff(self.row_pointers))
