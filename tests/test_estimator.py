@@ -677,13 +677,23 @@ def test_numpy_numbers_and_whole_floats_are_numbers(planted, value):
 # ---------------------------------------------------------------- divergence
 
 
-def test_divergence_warns_and_keeps_finite_weights(planted):
+@pytest.mark.parametrize("training", [True, False], ids=["in the step", "in the look after it"])
+def test_divergence_warns_and_keeps_finite_weights(planted, monkeypatch, training):
+    forward, calls = SOGN.forward, []
+
+    def overflows(self, *args, **kwargs):
+        output = forward(self, *args, **kwargs)
+        calls.append(self.training)
+        overflown = self.training == training and calls.count(training) == 5  # in epoch 5
+        return output._replace(logits=output.logits * float("inf")) if overflown else output
+
+    monkeypatch.setattr(SOGN, "forward", overflows)
     with pytest.warns(
-        RuntimeWarning, match=r"The loss was not finite in epoch \d+; the weights of epoch \d+ are kept\. Lower the"
+        RuntimeWarning, match=r"The loss was not finite in epoch 5; the weights of epoch [1-4] are kept\. Lower the"
     ):
-        model = NCGC("gat", hidden=8, learning_rate=3e7, kl=False, pl=False, epochs=60).fit(*planted)
+        model = NCGC(hidden=8, kl=False, pl=False, epochs=60).fit(*planted)
     assert model.termination_.startswith("the loss was not finite in epoch")
-    assert 1 <= model.best_epoch_ <= len(model.history_)
+    assert 1 <= model.best_epoch_ <= len(model.history_) == 4
     assert np.isfinite(model.predict_proba()).all()
     assert all(torch.isfinite(value).all() for value in bits(model).values())
 
