@@ -175,7 +175,8 @@ class NCGC(BaseEstimator):
         return self
 
     def _operators(self, graph: Graph) -> GraphOperators:
-        return GraphOperators(graph.row_normalised() if self.features == "row" else graph)
+        scaled = {"raw": None, "row": "sum", "unit": "length"}[self.features]
+        return GraphOperators(graph if scaled is None else graph.row_normalised(scaled))
 
     def _network(self, graph: Graph, generator: torch.Generator) -> SOGN:
         return SOGN(

@@ -214,9 +214,17 @@ class Graph:
         """The same graph with other features (n rows)."""
         return replace(self, features=as_features(features)).validate()
 
-    def row_normalised(self) -> Graph:
-        """The same graph with every feature row divided by its sum of absolute values (zero rows stay zero)."""
-        sums = np.asarray(abs(self.features).sum(axis=1), dtype=np.float32).reshape(-1, 1)
+    def row_normalised(self, norm: str = "sum") -> Graph:
+        """The same graph with every feature row divided by its sum of absolute values, or by its Euclidean length.
+
+        Zero rows stay zero. ``norm`` is "sum" or "length".
+        """
+        if norm == "length":
+            x = self.features
+            squares = x.multiply(x).sum(axis=1) if sparse.issparse(x) else (x * x).sum(axis=1)
+            sums = np.sqrt(np.asarray(squares, dtype=np.float32)).reshape(-1, 1)
+        else:
+            sums = np.asarray(abs(self.features).sum(axis=1), dtype=np.float32).reshape(-1, 1)
         scale = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
         scaled = (
             sparse.csr_array(self.features.multiply(scale)) if sparse.issparse(self.features) else self.features * scale

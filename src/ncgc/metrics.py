@@ -38,3 +38,29 @@ def labelled_accuracy(predicted: np.ndarray, truth: np.ndarray, nodes: np.ndarra
     raise GraphError(
         f"score needs labelled nodes to compare with but got {found}; pass nodes=, or a split with test nodes."
     )
+
+
+def macro_f1(predicted: np.ndarray, truth: np.ndarray, num_classes: int) -> float:
+    """Mean over the classes of 2·TP / (2·TP + FP + FN); a class that is neither predicted nor true is left out.
+
+    >>> macro_f1(np.array([0, 0, 1]), np.array([0, 1, 1]), 2)
+    0.6666666666666666
+    """
+    hits = np.bincount(truth[predicted == truth], minlength=num_classes)
+    both = np.bincount(predicted, minlength=num_classes) + np.bincount(truth, minlength=num_classes)
+    return float(np.mean(2 * hits[both > 0] / both[both > 0])) if len(truth) else float("nan")
+
+
+def expected_calibration_error(probabilities: np.ndarray, truth: np.ndarray, bins: int = 15) -> float:
+    """Σ_b |B_b|/n · |accuracy(B_b) − confidence(B_b)| over equal-width bins of the largest probability (Guo et al., 2017).
+
+    >>> expected_calibration_error(np.array([[0.8, 0.2], [0.8, 0.2]]), np.array([0, 1]))
+    0.30000000000000004
+    """
+    if not len(truth):
+        return float("nan")
+    confidence = probabilities.max(axis=1)
+    right = probabilities.argmax(axis=1) == truth
+    place = np.clip(np.ceil(confidence * bins).astype(np.int64) - 1, 0, bins - 1)
+    gaps = np.bincount(place, weights=right - confidence, minlength=bins)
+    return float(np.abs(gaps).sum() / len(truth))

@@ -37,6 +37,12 @@ class Parameter:
     optional: bool = False  # None (in TOML and on the command line: "none") is allowed
     also: str = ""  # what else Python takes, in words: an array, a function
     array: bool = False  # numbers, one a class, are allowed (on the command line: with commas)
+    older: Any = ...  # what was done before this parameter existed, where that is not its default
+
+    @property
+    def before(self) -> Any:
+        """What a result made before this parameter existed was made with."""
+        return self.default if self.older is ... else self.older
 
     @property
     def expected(self) -> str:
@@ -110,7 +116,8 @@ def _table() -> dict[str, Parameter]:
         p("input_dropout", 0.0, float, "dropout on the features", network, low=0, high=1, open_high=True),
         p("norm", None, str, "normalisation before the activation", network, choices=("layer", "batch"), optional=True),
         p("residual", False, bool, "add a learnt map of each layer's input to its output", network),
-        p("features", "raw", str, "features as they are, or each row divided by its sum", network, choices=("raw", "row")),
+        p("features", "raw", str, "features as they are, or each row divided by its sum or its length", network,
+          choices=("raw", "row", "unit")),
         p("heads", 1, int, "attention heads (gat); must divide hidden", network, low=1),
         p("attention_dropout", 0.0, float, "dropout on attention (gat)", network, low=0, high=1, open_high=True),
         p("alpha", 0.1, float, "share of the start kept at each step (gcnii, appnp)", network, low=0, high=1),

@@ -1,8 +1,18 @@
-"""Named settings, one TOML a method in ``settings/``: a table of hyper-parameters by backbone and data set."""
+"""Named settings, one TOML a method in ``settings/``: hyper-parameters for all, by backbone, and by data set.
+
+    [common]            for every backbone and data set
+    [gcn]               for one backbone
+    hidden = 64
+    [gcn.cora]          for one backbone on one data set
+    beta = 0.003
+
+The narrower wins. Settings without any table for a data set are for all data sets.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -16,18 +26,28 @@ def preset(name: str, backbone: str, dataset: str) -> dict[str, Any]:
     >>> preset("paper", "gcn", "cora")["hidden"]
     512
     """
+    tables = _tables(name)
+    if backbone not in tables:
+        raise ParameterError(f"The settings '{name}' have nothing for the backbone {backbone!r}; {_REMEDY}")
+    own = tables[backbone]
+    by_dataset = {key: value for key, value in own.items() if isinstance(value, dict)}
+    if by_dataset and dataset not in by_dataset:
+        raise ParameterError(f"The settings '{name}' have nothing for the data set {dataset!r}; {_REMEDY}")
+    shared = {key: value for key, value in own.items() if not isinstance(value, dict)}
+    values = {"backbone": backbone, **tables.get("common", {}), **shared, **by_dataset.get(dataset, {})}
+    # TOML has no none
+    values = {key: None if value == "none" else value for key, value in values.items()}
+    check_parameters(values, f"settings/{name}.toml")
+    return values
+
+
+_REMEDY = "give the hyper-parameters one by one."
+
+
+@cache
+def _tables(name: str) -> dict[str, Any]:
     folder = files("ncgc.bench") / "settings"
     known = sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
     if name not in known:
         raise ParameterError(unknown_name(name, known, "settings"))
-    tables = tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))
-    common = tables.pop("common", {})
-    for key, what in ((backbone, "backbone"), (dataset, "data set")):
-        tables = tables.get(key, {})
-        if not tables:
-            raise ParameterError(
-                f"The settings '{name}' have nothing for the {what} {key!r}; give the hyper-parameters one by one."
-            )
-    values = {"backbone": backbone, **common, **tables}
-    check_parameters(values, f"settings/{name}.toml")
-    return values
+    return tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,118 @@
+"""One Run made: from its description to a record with what it reached, what it cost and what made it."""
+
+from __future__ import annotations
+
+import math
+import platform
+import subprocess
+import time
+from dataclasses import replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ncgc import __version__
+from ncgc.bench.run import Run
+from ncgc.datasets import load_dataset, make_split
+from ncgc.estimator import NCGC
+from ncgc.graph import Graph
+from ncgc.methods import find_method
+from ncgc.metrics import accuracy, expected_calibration_error, macro_f1
+
+
+class Interrupted(Exception):
+    """The run was stopped before its end; nothing of it may be stored."""
+
+
+def execute(run: Run, root: str | None = None) -> dict[str, Any]:
+    """Train and measure. Everything is measured with one fitted model, on the nodes of the split."""
+    graph = _graph(run.dataset, root)
+    split = make_split(graph, run.split, seed=run.seed, labels_per_class=run.labels_per_class)
+    test, val, truth = split.test, split.val, graph.labels
+    if run.blind:
+        split = replace(split, val=val[:0])
+    model: Any
+    if run.method == "ncgc":
+        model = NCGC(**{**run.parameters, "random_state": run.seed})
+    else:
+        model = find_method(run.method)(**run.parameters)
+    _forget_peak()
+    start = time.perf_counter()
+    model.fit(graph, split)
+    seconds = time.perf_counter() - start
+    if getattr(model, "termination_", "") == "interrupted":
+        raise Interrupted
+    probabilities = model.predict_proba()
+    predicted = probabilities.argmax(axis=1)
+    record: dict[str, Any] = {
+        "dataset": run.dataset,
+        "split": run.split,
+        "labels_per_class": run.labels_per_class,
+        "seed": run.seed,
+        "method": run.method,
+        "blind": run.blind,
+        "test_accuracy": accuracy(predicted[test], truth[test]),
+        "val_accuracy": accuracy(predicted[val], truth[val]) if len(val) else None,
+        "macro_f1": macro_f1(predicted[test], truth[test], graph.num_classes),
+        "ece": expected_calibration_error(probabilities[test], truth[test]),
+        "seconds": round(seconds, 3),
+        "peak_mib": _peak(),
+    }
+    if run.method == "ncgc":
+        record |= {
+            "best_epoch": model.best_epoch_,
+            "epochs": len(model.history_),
+            "termination": model.termination_,
+        }
+    record |= {"settings": run.settings, "version": __version__, **_made_with()}
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in record.items()}
+
+
+@lru_cache(maxsize=2)
+def _graph(name: str, root: str | None) -> Graph:
+    return load_dataset(name, root=root)
+
+
+@cache
+def _made_with() -> dict[str, Any]:
+    return {
+        "revision": revision(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "threads": torch.get_num_threads(),
+    }
+
+
+def revision() -> str | None:
+    """The git revision of the code that runs, with a + when the code differs from it; None outside a repository."""
+    here = Path(__file__).resolve().parent
+    try:
+        head = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=here, capture_output=True, text=True, check=True)
+        # results and documents may be unsaved; code that makes a number may not, unsaid
+        package = here.parent
+        changed = subprocess.run(["git", "status", "--porcelain", "--", str(package)], cwd=here, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
+
+
+def _forget_peak() -> None:
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        pass  # not Linux: the peak is then that of the process
+
+
+def _peak() -> float | None:
+    """Peak resident memory in MiB since :func:`_forget_peak`, the data set and the libraries included."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return round(int(line.split()[1]) / 1024, 1)
+    except OSError:
+        pass
+    return None

@@ -1,0 +1,110 @@
+"""Many runs, a few at a time, each process on one thread: two such beat one run on two threads."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+from ncgc.bench.run import Run
+from ncgc.bench.store import Store
+from ncgc.errors import NCGCError
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run with its record, or with the sentence that says why there is none."""
+
+    run: Run
+    record: dict[str, Any] | None
+    problem: str | None = None
+
+
+def make(
+    runs: Iterable[Run],
+    store: Store,
+    name: str,
+    jobs: int = 1,
+    threads: int = 1,
+    root: str | None = None,
+    started: Callable[[Run], None] = lambda run: None,
+) -> Iterator[Outcome]:
+    """Make the runs that the store lacks, store each as it ends and yield it.
+
+    Ctrl-C ends the runs at hand and stores nothing of them; what was yielded is on the disk.
+    """
+    waiting = store.missing(runs)
+    context = multiprocessing.get_context("spawn")
+    with _threads_in_children(threads):
+        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(threads,))
+        running: dict[Future[dict[str, Any]], Run] = {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < jobs:
+                    run = waiting.pop(0)
+                    started(run)
+                    running[pool.submit(_execute, run, root)] = run
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    run = running.pop(future)
+                    outcome = _outcome(run, future)
+                    if outcome.record is not None:
+                        store.add(name, outcome.record)
+                    yield outcome
+        finally:
+            _end(pool)
+
+
+def _outcome(run: Run, future: Future[dict[str, Any]]) -> Outcome:
+    try:
+        return Outcome(run, future.result())
+    except BrokenProcessPool:
+        raise NCGCError("A process that ran an experiment died, perhaps for lack of memory; start again with --jobs 1.") from None
+    except NCGCError as error:
+        return Outcome(run, None, str(error))
+
+
+def _begin(threads: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    import torch
+
+    torch.set_num_threads(threads)
+
+
+def _execute(run: Run, root: str | None) -> dict[str, Any]:
+    from ncgc.bench.execute import execute
+
+    return execute(run, root)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    processes: Sequence[Any] = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join()
+
+
+class _threads_in_children:
+    """OpenMP reads its number of threads when a process begins, so it is in the environment while children are made."""
+
+    NAMES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+    def __init__(self, threads: int):
+        self.threads = threads
+
+    def __enter__(self) -> None:
+        self.before = {name: os.environ.get(name) for name in self.NAMES}
+        os.environ.update(dict.fromkeys(self.NAMES, str(self.threads)))
+
+    def __exit__(self, *error: object) -> None:
+        for name, value in self.before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

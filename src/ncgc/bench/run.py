@@ -1,0 +1,116 @@
+"""Run: one training on one split, fully described, so that it need never be made twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ncgc.parameters import DEFAULTS, PARAMETERS
+
+PLAIN = {"soft_orthogonality": False, "kl": False, "pl": False}  # the backbone alone
+# parameters that mean something only to some backbones
+OF_BACKBONE = {
+    "heads": ("gat",),
+    "attention_dropout": ("gat",),
+    "alpha": ("gcnii", "appnp"),
+    "theta": ("gcnii",),
+    "steps": ("appnp",),
+}
+OF_PSEUDO_LABELS = ("pl_weight", "sinkhorn", "pseudo_label_source")
+OF_SINKHORN = ("epsilon", "sinkhorn_iterations", "relaxation", "prior", "pseudo_label_scores")
+OF_ESTIMATED_PRIOR = ("prior_shrinkage", "prior_momentum")
+OF_CLUSTERING = ("kl_weight", "centroids")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training: data set, split and its seed, method and every parameter.
+
+    ``seed`` draws the split and the model; on the paper's split of a citation graph, which is one, the model alone.
+
+    >>> run = Run("cora", "random", seed=3)
+    >>> run.key == Run("cora", "random", seed=3, parameters={"epochs": 400}).key  # 400 is the default
+    True
+    """
+
+    dataset: str
+    split: str
+    labels_per_class: int | None = None
+    seed: int = 0
+    method: str = "ncgc"
+    blind: bool = False  # validation nodes are kept from training and only measured
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Every parameter that has an effect, given or default."""
+        return effective(self.parameters) if self.method == "ncgc" else dict(self.parameters)
+
+    @property
+    def key(self) -> str:
+        """Sixteen hexadecimal digits that are equal for equal runs."""
+        return key_of(self.dataset, self.split, self.labels_per_class, self.seed, self.method, self.settings, self.blind)
+
+
+def key_of(
+    dataset: str,
+    split: str,
+    labels_per_class: int | None,
+    seed: int,
+    method: str,
+    settings: Mapping[str, Any],
+    blind: bool = False,
+) -> str:
+    parts = [dataset, split, labels_per_class, seed, method, blind, _plain(settings)]
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def key_of_record(record: Mapping[str, Any]) -> str:
+    """The key of a stored run. A parameter that is younger than the record is taken as what was done before it."""
+    settings = record["settings"]
+    if record["method"] == "ncgc":
+        settings = effective({name: p.before for name, p in PARAMETERS.items()} | settings)
+    names = ("dataset", "split", "labels_per_class", "seed", "method")
+    return key_of(*(record[name] for name in names), settings, record.get("blind", False))
+
+
+def effective(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """All of NCGC's parameters, without those that change nothing given the others, and without the seed.
+
+    >>> "epsilon" in effective({"pl": False}), "heads" in effective({"backbone": "gcn"})
+    (False, False)
+    """
+    values = DEFAULTS | dict(parameters)
+    idle = {"random_state"} | {name for name, backbones in OF_BACKBONE.items() if values["backbone"] not in backbones}
+    if not values["soft_orthogonality"] or not values["beta"]:
+        values["soft_orthogonality"] = False
+        idle.add("beta")
+    if not values["kl"]:
+        idle.update(OF_CLUSTERING)
+    if not values["pl"]:
+        idle.update(OF_PSEUDO_LABELS + OF_SINKHORN + OF_ESTIMATED_PRIOR)
+    elif not values["sinkhorn"]:
+        idle.update(OF_SINKHORN + OF_ESTIMATED_PRIOR)
+    elif values["prior"] != "estimated":
+        idle.update(OF_ESTIMATED_PRIOR)
+    if not values["kl"] and not values["pl"]:
+        idle.update(("warmup", "ramp"))
+    return {name: value for name, value in values.items() if name not in idle}
+
+
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers as floats, so that 1 and 1.0 are one setting."""
+
+    def number(value: Any) -> Any:
+        if isinstance(value, tuple | list):
+            return [number(part) for part in value]
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+        return value
+
+    return {name: number(value) for name, value in settings.items()}
