@@ -91,8 +91,10 @@ class NCGC(BaseEstimator):
         learning_rate: float = PARAMETERS["learning_rate"].default,
         weight_decay: float = PARAMETERS["weight_decay"].default,
         decay_on: str = PARAMETERS["decay_on"].default,
+        averaging: float = PARAMETERS["averaging"].default,
         epochs: int = PARAMETERS["epochs"].default,
         patience: int = PARAMETERS["patience"].default,
+        weigh_validation: bool = PARAMETERS["weigh_validation"].default,
         random_state: int | None = PARAMETERS["random_state"].default,
     ):
         self.backbone = backbone
@@ -130,8 +132,10 @@ class NCGC(BaseEstimator):
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.decay_on = decay_on
+        self.averaging = averaging
         self.epochs = epochs
         self.patience = patience
+        self.weigh_validation = weigh_validation
         self.random_state = random_state
 
     # ---------------------------------------------------------------- fitting
@@ -161,6 +165,7 @@ class NCGC(BaseEstimator):
                 learning_rate=self.learning_rate,
                 weight_decay=self.weight_decay,
                 decay_on=self.decay_on,
+                averaging=self.averaging,
                 epochs=self.epochs,
                 pseudo_label_source=self.pseudo_label_source,
                 centroids=self.centroids,
@@ -226,7 +231,7 @@ class NCGC(BaseEstimator):
         settled = self.warmup + self.ramp if (self.kl or self.pl) else 0
         if len(split.val):
             index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
-            return BestValidation(index, labels, self.patience, settled)
+            return BestValidation(index, labels, self.patience, settled, self.weigh_validation)
         return StablePredictions(self.patience, settled)
 
     def _remember(

@@ -37,6 +37,7 @@ class Parameter:
     optional: bool = False  # None (in TOML and on the command line: "none") is allowed
     also: str = ""  # what else Python takes, in words: an array, a function
     array: bool = False  # numbers, one a class, are allowed (on the command line: with commas)
+    words: tuple[str, ...] = ()  # what a number may be instead: "auto"
     older: Any = ...  # what was done before this parameter existed, where that is not its default
 
     @property
@@ -55,6 +56,8 @@ class Parameter:
             low, high = "[("[self.open_low], ")]"[not self.open_high and math.isfinite(self.high)]
             span = f"{low}{_number(self.low, self.kind)}, {_number(self.high, self.kind)}{high}"
             text = f"{'an int' if self.kind is int else 'a float'} in the range {span}"
+        for word in self.words:
+            text += f" or {word!r}"
         if self.also:
             text += f" or {self.also}"
         return text + (" or none" if self.optional else "")
@@ -77,6 +80,8 @@ class Parameter:
             if isinstance(value, str):
                 return value in self.choices
             return _are_shares(value) if self.array else bool(self.also) and callable(value)
+        if isinstance(value, str):
+            return value in self.words
         if isinstance(value, bool) or not isinstance(value, Integral if self.kind is int else Real):
             return False
         # as Python's own float, or comparing a float32 with the largest float64 overflows
@@ -153,8 +158,12 @@ def _table() -> dict[str, Parameter]:
         p("learning_rate", 0.01, float, "step size of Adam", training, low=0, open_low=True),
         p("weight_decay", 5e-4, float, "L2 penalty of Adam", training, low=0),
         p("decay_on", "all", str, "which weights decay: all, or the first layer's only", training, choices=("all", "first")),
+        p("averaging", 0.0, float, "memory of the averaged weights that predict and give pseudo-labels; 0: the latest weights",
+          training, low=0, high=1, open_high=True, older=0.0),
         p("epochs", 400, int, "most epochs to train", training, low=1),
         p("patience", 150, int, "epochs without gain, after warm-up and ramp, before stopping", training, low=1),
+        p("weigh_validation", False, bool, "weigh validation nodes drawn per class by the predicted class shares", training,
+          older=False),
         p("random_state", 0, int, "seed of weights, dropout and centroids", training, low=0, optional=True),
     ]  # fmt: skip
     return {row.name: row for row in rows}

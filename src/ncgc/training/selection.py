@@ -25,25 +25,52 @@ class BestValidation:
 
     Patience is counted only once the clustering losses are at full weight (``settled`` epochs), or a model that does not
     improve during warm-up would never see them.
+
+    Validation nodes drawn per class (as many of each) do not have the class shares of the graph, so their plain accuracy
+    favours the wrong epoch. ``weigh`` then takes Σ_k b_k·accuracy_k with b the shares predicted for all nodes by the epoch
+    of best balanced accuracy so far: one b for both epochs that are compared, and never that of an epoch that has collapsed.
     """
 
-    def __init__(self, index: Tensor, labels: Tensor, patience: int, settled: int):
+    def __init__(self, index: Tensor, labels: Tensor, patience: int, settled: int, weigh: bool = False):
         self.index, self.labels = index, labels
         self.patience, self.settled = patience, settled
         self.best_epoch = 0
         self.best: tuple[float, float] = (-1.0, 0.0)  # accuracy, −loss
+        self.weigh = weigh and _drawn_per_class(labels)
+        self._balanced, self._shares = -1.0, torch.zeros(0)
+        self._recalls = torch.zeros(0)  # of the best epoch
 
     def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
         chosen = logits[self.index]
-        accuracy = (chosen.argmax(dim=1) == self.labels).double().mean().item()
+        right = (chosen.argmax(dim=1) == self.labels).double()
         loss = torch.nn.functional.cross_entropy(chosen, self.labels).item()
-        if (accuracy, -loss) > self.best:
-            self.best, self.best_epoch = (accuracy, -loss), epoch
-        return {"val_accuracy": accuracy, "val_loss": loss}
+        accuracy = right.mean().item()
+        if not self.weigh:
+            if (accuracy, -loss) > self.best:
+                self.best, self.best_epoch = (accuracy, -loss), epoch
+            return {"val_accuracy": accuracy, "val_loss": loss}
+        classes = logits.shape[1]
+        counts = torch.bincount(self.labels, minlength=classes).clamp_min(1)
+        recalls = torch.bincount(self.labels, weights=right, minlength=classes) / counts
+        if accuracy > self._balanced:  # as many of each class: the plain accuracy is the balanced one
+            self._balanced, self._shares = accuracy, logits.softmax(dim=1).mean(dim=0).double()
+        if self.best_epoch:
+            self.best = (float(self._shares @ self._recalls), self.best[1])
+        weighted = float(self._shares @ recalls)
+        if (weighted, -loss) > self.best:
+            self.best, self.best_epoch, self._recalls = (weighted, -loss), epoch, recalls
+        return {"val_accuracy": accuracy, "val_weighted_accuracy": weighted, "val_loss": loss}
 
     def stop(self, epoch: int) -> str | None:
         since = epoch - max(self.best_epoch, self.settled)
         return "no gain in validation accuracy" if since >= self.patience else None
+
+
+def _drawn_per_class(labels: Tensor) -> bool:
+    """Whether there are as many nodes of every class that occurs, more than two classes: chance hardly does that."""
+    counts = torch.bincount(labels)
+    counts = counts[counts > 0]
+    return len(counts) > 2 and bool((counts == counts[0]).all())
 
 
 class StablePredictions:

@@ -13,6 +13,7 @@ from ncgc.errors import TrainingError
 from ncgc.losses import Objective, initial_centroids
 from ncgc.nn import SOGN, GraphOperators
 from ncgc.ops import kept_memory
+from ncgc.training.averaging import WeightAverage
 from ncgc.training.history import History
 from ncgc.training.selection import Selection
 
@@ -27,6 +28,7 @@ class TrainerSettings:
     learning_rate: float = 0.01
     weight_decay: float = 5e-4
     decay_on: str = "all"
+    averaging: float = 0.0
     epochs: int = 400
     pseudo_label_source: str = "clean"
     centroids: str = "kmeans"
@@ -73,6 +75,7 @@ class Trainer:
         self.history = History()
         self._clean: Tensor | None = None  # logits of the latest pass without dropout
         self._optimizer = torch.optim.Adam(self._groups(), lr=settings.learning_rate, fused=True)
+        self._average = WeightAverage(network, settings.averaging) if settings.averaging else None
         self._best, self._best_epoch = self._copy(), 0
 
     def run(self) -> TrainingResult:
@@ -124,6 +127,8 @@ class Trainer:
             return None
         total.backward()
         self._optimizer.step()
+        if self._average is not None:
+            self._average.update()
         numbers = {name: part.item() for name, part in parts.items()} | {"total": total.item()}
         if "pl" in parts and self.objective.marginal_error is not None:
             numbers["marginal_error"] = self.objective.marginal_error
@@ -136,7 +141,10 @@ class Trainer:
         None if it is not finite: the step was too large, and its weights must not be kept.
         """
         self.network.eval()
-        self._clean = self.network(self.operators, embeddings=False).logits
+        if self._average is None:
+            self._clean = self.network(self.operators, embeddings=False).logits
+        else:
+            self._clean = self._average(self.operators, embeddings=False).logits
         if not bool(torch.isfinite(self._clean).all()):
             return None
         return self.selection.observe(epoch, self._clean)
@@ -145,7 +153,7 @@ class Trainer:
     def _begin_clusters(self) -> bool:
         """Put the centroids among the embeddings; False if these are not finite."""
         self.network.eval()
-        embeddings = self.network(self.operators).embeddings
+        embeddings = (self._average or self.network)(self.operators).embeddings
         if not bool(torch.isfinite(embeddings).all()):
             return False
         clusters = self.objective.num_classes
@@ -169,7 +177,9 @@ class Trainer:
         ]
 
     def _copy(self) -> dict[str, Tensor]:
-        state = {name: value.detach().clone() for name, value in self.network.state_dict().items()}
+        """The weights as they are judged: averaged if they are."""
+        weights = self.network.state_dict() if self._average is None else self._average.state_dict()
+        state = {name: value.detach().clone() for name, value in weights.items()}
         if self.centroids is not None:
             state["centroids"] = self.centroids.detach().clone()
         return state
