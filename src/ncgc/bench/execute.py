@@ -6,6 +6,8 @@ import math
 import platform
 import subprocess
 import time
+import warnings
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,7 +18,7 @@ import torch
 
 from ncgc import __version__
 from ncgc.bench.run import Run
-from ncgc.datasets import load_dataset, make_split
+from ncgc.datasets import Split, load_dataset, make_split
 from ncgc.estimator import NCGC
 from ncgc.graph import Graph
 from ncgc.methods import find_method
@@ -41,7 +43,9 @@ def execute(run: Run, root: str | None = None) -> dict[str, Any]:
         model = find_method(run.method)(**run.parameters)
     _forget_peak()
     start = time.perf_counter()
-    model.fit(graph, split)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(graph, split)
     seconds = time.perf_counter() - start
     if getattr(model, "termination_", "") == "interrupted":
         raise Interrupted
@@ -67,8 +71,20 @@ def execute(run: Run, root: str | None = None) -> dict[str, Any]:
             "epochs": len(model.history_),
             "termination": model.termination_,
         }
+    # ours; the libraries' own are nobody's concern
+    said = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, RuntimeWarning)))
+    record |= {"warnings": said} if said else {}
     record |= {"settings": run.settings, "version": __version__, **_made_with()}
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in record.items()}
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in record.items()
+    }
+
+
+def prepare() -> None:
+    """Load all that a training uses and note the code's revision, so that the first run of a process is timed like any other."""
+    _made_with()
+    graph = Graph.from_edges([[0, 1], [1, 2], [2, 3]], np.eye(4), labels=[0, 0, 1, 1])
+    NCGC(hidden=2, epochs=2, warmup=0, ramp=0).fit(graph, Split(np.array([0, 3]), np.array([1, 2]), np.array([])))
 
 
 @lru_cache(maxsize=2)
@@ -89,30 +105,31 @@ def _made_with() -> dict[str, Any]:
 
 def revision() -> str | None:
     """The git revision of the code that runs, with a + when the code differs from it; None outside a repository."""
-    here = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parent.parent
     try:
-        head = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=here, capture_output=True, text=True, check=True)
+        head = _git(package, "rev-parse", "--short=10", "HEAD")
         # results and documents may be unsaved; code that makes a number may not, unsaid
-        package = here.parent
-        changed = subprocess.run(["git", "status", "--porcelain", "--", str(package)], cwd=here, capture_output=True, text=True, check=True)
+        changed = _git(package, "status", "--porcelain", "--", str(package))
     except (OSError, subprocess.CalledProcessError):
         return None
-    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
+    return head + ("+" if changed else "")
+
+
+def _git(folder: Path, *words: str) -> str:
+    # without optional locks: a look must not be in the way of somebody's commit
+    command = ["git", "--no-optional-locks", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _forget_peak() -> None:
-    try:
+    with suppress(OSError):  # not Linux: the peak is then that of the process
         Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        pass  # not Linux: the peak is then that of the process
 
 
 def _peak() -> float | None:
     """Peak resident memory in MiB since :func:`_forget_peak`, the data set and the libraries included."""
-    try:
+    with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return round(int(line.split()[1]) / 1024, 1)
-    except OSError:
-        pass
     return None

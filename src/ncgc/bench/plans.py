@@ -48,6 +48,18 @@ class Entry:
     settings: str
     value: float | None = None
 
+    @property
+    def row(self) -> tuple[str, str]:
+        """Backbone and variant, with the value where a parameter is swept."""
+        swept = self.value is not None and self.run.labels_per_class is None
+        return self.backbone or "", f"{self.variant} {self.value:g}" if swept else self.variant
+
+    @property
+    def column(self) -> str:
+        """The data set, with the labels of a class where they are given."""
+        labels = self.run.labels_per_class
+        return self.dataset if labels is None else f"{self.dataset} {labels}"
+
 
 def table_plan(
     datasets: Sequence[str] = DATASETS,
@@ -121,6 +133,7 @@ def labels_plan(
     labels: Sequence[int] = LABELS,
     runs: int | None = None,
     settings: str = "default",
+    variants: Mapping[str, Mapping[str, Any]] = VARIANTS,
     others: Iterable[str] = OTHERS,
 ) -> list[Entry]:
     """Accuracy against labels per class, without any validation labels (split `few`)."""
@@ -130,7 +143,7 @@ def labels_plan(
             seeds = range(runs if runs is not None else default_runs(dataset, "few"))
             for backbone in backbones:
                 base = preset(settings, backbone, dataset)
-                for variant, changes in VARIANTS.items():
+                for variant, changes in variants.items():
                     for seed in seeds:
                         run = Run(dataset, "few", count, seed, parameters={**base, **changes})
                         entries.append(Entry(run, dataset, "few", variant, backbone, settings, count))

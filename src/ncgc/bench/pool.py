@@ -5,9 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +35,7 @@ def make(
     threads: int = 1,
     root: str | None = None,
     started: Callable[[Run], None] = lambda run: None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Make the runs that the store lacks, store each as it ends and yield it.
 
     Ctrl-C ends the runs at hand and stores nothing of them; what was yielded is on the disk.
@@ -48,31 +50,73 @@ def make(
                 while waiting and len(running) < jobs:
                     run = waiting.pop(0)
                     started(run)
-                    running[pool.submit(_execute, run, root)] = run
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    run = running.pop(future)
-                    outcome = _outcome(run, future)
-                    if outcome.record is not None:
-                        store.add(name, outcome.record)
-                    yield outcome
+                    with _interrupt_held():
+                        running[pool.submit(_execute, run, root)] = run
+                wait(running, return_when=FIRST_COMPLETED)
+                yield from _collect(running, store, name)
         finally:
-            _end(pool)
+            try:
+                _collect(running, store, name)  # what ended while Ctrl-C was on its way
+            finally:
+                _end(pool)
+
+
+def _collect(running: dict[Future[dict[str, Any]], Run], store: Store, name: str) -> list[Outcome]:
+    """Take out the runs that have ended, store their records, and only then speak of them."""
+    outcomes = []
+    for future in [future for future in running if future.done()]:
+        outcome = _outcome(running.pop(future), future)
+        if outcome.record is not None:
+            store.add(name, outcome.record)
+        outcomes.append(outcome)
+    return outcomes
 
 
 def _outcome(run: Run, future: Future[dict[str, Any]]) -> Outcome:
     try:
         return Outcome(run, future.result())
     except BrokenProcessPool:
-        raise NCGCError("A process that ran an experiment died, perhaps for lack of memory; start again with --jobs 1.") from None
+        raise NCGCError(
+            "A process that ran an experiment died, perhaps for lack of memory; start again with --jobs 1."
+        ) from None
     except NCGCError as error:
         return Outcome(run, None, str(error))
+    except Exception as error:
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            return Outcome(run, None, "There is not enough memory for this run; try --jobs 1.")
+        raise
+
+
+@contextmanager
+def _interrupt_held() -> Iterator[None]:
+    """Ctrl-C reaches a whole group of processes. A child begun in here never hears it, and the parent hears it after."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(threads: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     import torch
 
+    from ncgc.bench.execute import prepare
+
     torch.set_num_threads(threads)
+    prepare()
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed cannot end its children, and they would wait for it for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _execute(run: Run, root: str | None) -> dict[str, Any]:

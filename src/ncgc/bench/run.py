@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ncgc.parameters import DEFAULTS, PARAMETERS
 
 PLAIN = {"soft_orthogonality": False, "kl": False, "pl": False}  # the backbone alone
@@ -53,7 +55,9 @@ class Run:
     @property
     def key(self) -> str:
         """Sixteen hexadecimal digits that are equal for equal runs."""
-        return key_of(self.dataset, self.split, self.labels_per_class, self.seed, self.method, self.settings, self.blind)
+        return key_of(
+            self.dataset, self.split, self.labels_per_class, self.seed, self.method, self.settings, self.blind
+        )
 
 
 def key_of(
@@ -65,6 +69,8 @@ def key_of(
     settings: Mapping[str, Any],
     blind: bool = False,
 ) -> str:
+    if labels_per_class is None:
+        labels_per_class = {"random": 20, "few": 1}.get(split)  # what such a split takes when nothing is said
     parts = [dataset, split, labels_per_class, seed, method, blind, _plain(settings)]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -75,8 +81,8 @@ def key_of_record(record: Mapping[str, Any]) -> str:
     settings = record["settings"]
     if record["method"] == "ncgc":
         settings = effective({name: p.before for name, p in PARAMETERS.items()} | settings)
-    names = ("dataset", "split", "labels_per_class", "seed", "method")
-    return key_of(*(record[name] for name in names), settings, record.get("blind", False))
+    dataset, split, labels = (record[name] for name in ("dataset", "split", "labels_per_class"))
+    return key_of(dataset, split, labels, record["seed"], record["method"], settings, record.get("blind", False))
 
 
 def effective(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,7 +102,7 @@ def effective(parameters: Mapping[str, Any]) -> dict[str, Any]:
         idle.update(OF_PSEUDO_LABELS + OF_SINKHORN + OF_ESTIMATED_PRIOR)
     elif not values["sinkhorn"]:
         idle.update(OF_SINKHORN + OF_ESTIMATED_PRIOR)
-    elif values["prior"] != "estimated":
+    elif not isinstance(values["prior"], str) or values["prior"] != "estimated":
         idle.update(OF_ESTIMATED_PRIOR)
     if not values["kl"] and not values["pl"]:
         idle.update(("warmup", "ramp"))
@@ -107,9 +113,9 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Numbers as floats, so that 1 and 1.0 are one setting."""
 
     def number(value: Any) -> Any:
-        if isinstance(value, tuple | list):
+        if isinstance(value, tuple | list | np.ndarray):
             return [number(part) for part in value]
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
         return value
 

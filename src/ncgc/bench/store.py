@@ -66,7 +66,9 @@ class Store:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise StoreError(f"The result cannot be written to {path} ({error.strerror}); free the disk, then go on.") from None
+            raise StoreError(
+                f"The result cannot be written to {path} ({error.strerror}); free the disk, then go on."
+            ) from None
         self._records.setdefault(key_of_record(record), record)
 
     def __len__(self) -> int:
@@ -93,8 +95,12 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
         except ValueError:
-            if number >= len(lines) - 1 or not line.rstrip().endswith(b"}"):
-                continue  # cut short by a crash
+            if line.count(b"{") > line.count(b"}"):
+                continue  # cut short by a crash: that run was not finished
             raise StoreError(f"{path}, line {number}, is not JSON; restore the file or delete the line.") from None
-        if isinstance(record, dict) and all(name in record for name in REQUIRED):
+        if (
+            isinstance(record, dict)
+            and all(name in record for name in REQUIRED)
+            and isinstance(record["settings"], dict)
+        ):
             yield record

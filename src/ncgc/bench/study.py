@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from ncgc.bench.plans import Entry
 from ncgc.bench.run import Run
 from ncgc.bench.store import Store
 from ncgc.errors import ParameterError
@@ -71,6 +72,15 @@ def read_study(path: str | Path) -> list[Cell]:
     return cells
 
 
+def study_plan(path: str | Path) -> list[Entry]:
+    """The runs of a study with their places: a row a variant, a column a data set and number of labels."""
+    return [
+        Entry(run, cell.dataset, run.split, cell.variant, None, Path(path).stem, cell.labels_per_class)
+        for cell in read_study(path)
+        for run in cell.runs
+    ]
+
+
 def study_table(cells: Sequence[Cell], store: Store, quantity: str = "val_accuracy") -> list[list[str]]:
     """Rows of text: variant by data set and labels, mean ± standard deviation of what is there, and the mean over all."""
     columns = list(dict.fromkeys((cell.dataset, cell.labels_per_class) for cell in cells))
@@ -78,7 +88,7 @@ def study_table(cells: Sequence[Cell], store: Store, quantity: str = "val_accura
     for variant in dict.fromkeys(cell.variant for cell in cells):
         row, means, seconds = [variant], [], 0.0
         for column in columns:
-            runs = [c.runs for c in cells if (c.variant, c.dataset, c.labels_per_class) == (variant, *column)][0]
+            runs = next(c.runs for c in cells if (c.variant, c.dataset, c.labels_per_class) == (variant, *column))
             found = [record for run in runs if (record := store.find(run)) is not None]
             values = [100 * record[quantity] for record in found]
             seconds += float(np.mean([record["seconds"] for record in found])) if found else 0.0

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ncgc import __version__
-from ncgc.cli import datasets, demo, train
+from ncgc.cli import bench, datasets, demo, train
 from ncgc.cli.help import Command, Group
 from ncgc.cli.screen import complain
 from ncgc.errors import NCGCError
@@ -30,6 +30,7 @@ app = typer.Typer(
 )
 for verb in (demo.demo, train.train_command(), datasets.datasets):
     app.command(cls=Command)(verb)
+app.add_typer(bench.app)
 
 
 def _version(asked: bool) -> None:
