@@ -15,12 +15,17 @@ TEMPORARY = ".ncgc-"  # how every temporary name begins; no result's name does
 
 
 def write_text(path: str | Path, text: str) -> None:
+    """:func:`write_bytes` of text in UTF-8."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file so that at every moment it is the old one or the new one, even if the machine stops."""
     path = Path(path)
     temporary = path.with_name(_temporary(path))
     try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

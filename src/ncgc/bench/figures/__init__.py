@@ -1,0 +1,48 @@
+"""The figures, from the store through the plans: what was not run is not drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ncgc.bench.figures.ablation import draw_ablations
+from ncgc.bench.figures.labels import draw_labels
+from ncgc.bench.figures.look import METADATA, save, style
+from ncgc.bench.figures.speed import draw_speed
+from ncgc.bench.figures.sweeps import draw_sweeps
+from ncgc.bench.store import Store
+from ncgc.errors import OutputError, ParameterError
+from ncgc.parameters import unknown_name
+
+DRAWINGS = (draw_sweeps, draw_ablations, draw_labels, draw_speed)
+
+
+def draw_all(store: Store, folder: Path, settings: str = "default", formats: Sequence[str] = ("svg",)) -> list[Path]:
+    """Draw every figure that the store has runs for, and return the files in the order they were drawn.
+
+    Sweeps of β, ε and T and the ablation, one figure a backbone; accuracy against labels per class; accuracy against
+    seconds. A cell shows the runs that are there; a figure without any is not drawn.
+
+    >>> import tempfile
+    >>> draw_all(Store(tempfile.mkdtemp()), Path(tempfile.mkdtemp()))
+    []
+    """
+    for kind in formats:
+        if kind not in METADATA:
+            raise ParameterError(unknown_name(kind, METADATA, "format of a figure"))
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"The figures cannot be written to {folder} ({error.strerror}); give another place."
+        ) from None
+    paths: list[Path] = []
+    with style():
+        for draw in DRAWINGS:
+            for name, figure in draw(store, settings).items():
+                paths += save(figure, folder, name, formats)
+    return paths
+
+
+__all__ = ["draw_all"]
