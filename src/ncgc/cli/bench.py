@@ -18,10 +18,12 @@ from ncgc.bench.render import as_csv, as_latex, as_markdown, as_text
 from ncgc.bench.store import FOLDER, Store
 from ncgc.bench.summary import QUANTITIES
 from ncgc.bench.tables import Experiment, difference_table, main_table, notes, records
+from ncgc.cli.figures import figures
 from ncgc.cli.help import Command, Group
 from ncgc.cli.options import keyword
 from ncgc.cli.screen import Screen, complain, count
 from ncgc.cli.selection import ABOUT, OPTIONS, experiment, known
+from ncgc.cli.speed import speed
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
 
@@ -166,7 +168,9 @@ def _without_verb(context: typer.Context) -> None:
 show_app.callback(invoke_without_command=True, help="Print an experiment's table from the store; nothing is trained.")(
     _without_verb
 )
+app.command(cls=Command)(speed)
 app.add_typer(show_app)
+app.command(cls=Command)(figures)
 app.callback(
     invoke_without_command=True,
     help="Make the measured tables: every run is stored as it ends, none is made twice, and a stopped command goes on.",

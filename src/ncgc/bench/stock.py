@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv
 
-from ncgc import SOGN, Graph
-from ncgc.nn import Output
+from ncgc.graph import Graph
+from ncgc.nn import SOGN, Output
 
 
 def soft_orthogonal(z: Tensor, beta: float) -> Tensor:
