@@ -14,7 +14,7 @@ from ncgc.coerce import listed
 from ncgc.datasets import Split
 from ncgc.errors import GraphError
 from ncgc.graph import Graph
-from ncgc.losses import Objective, ObjectiveSettings, student_t
+from ncgc.losses import Objective, ObjectiveSettings, automatic_relaxation, student_t
 from ncgc.metrics import labelled_accuracy
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.parameters import PARAMETERS, check_parameters
@@ -62,6 +62,7 @@ class NCGC(BaseEstimator):
         beta: float = PARAMETERS["beta"].default,
         dropout: float = PARAMETERS["dropout"].default,
         input_dropout: float = PARAMETERS["input_dropout"].default,
+        node_dropout: float = PARAMETERS["node_dropout"].default,
         norm: str | None = PARAMETERS["norm"].default,
         residual: bool = PARAMETERS["residual"].default,
         features: str = PARAMETERS["features"].default,
@@ -79,7 +80,7 @@ class NCGC(BaseEstimator):
         pl_weight: float = PARAMETERS["pl_weight"].default,
         epsilon: float = PARAMETERS["epsilon"].default,
         sinkhorn_iterations: int = PARAMETERS["sinkhorn_iterations"].default,
-        relaxation: float = PARAMETERS["relaxation"].default,
+        relaxation: float | str = PARAMETERS["relaxation"].default,
         prior: Any = PARAMETERS["prior"].default,
         prior_shrinkage: float = PARAMETERS["prior_shrinkage"].default,
         prior_momentum: float = PARAMETERS["prior_momentum"].default,
@@ -103,6 +104,7 @@ class NCGC(BaseEstimator):
         self.beta = beta
         self.dropout = dropout
         self.input_dropout = input_dropout
+        self.node_dropout = node_dropout
         self.norm = norm
         self.residual = residual
         self.features = features
@@ -193,6 +195,7 @@ class NCGC(BaseEstimator):
             beta=self.beta if self.soft_orthogonality else 0.0,
             dropout=self.dropout,
             input_dropout=self.input_dropout,
+            node_dropout=self.node_dropout,
             norm=self.norm,
             residual=self.residual,
             heads=self.heads,
@@ -205,6 +208,8 @@ class NCGC(BaseEstimator):
 
     def _objective(self, graph: Graph, split: Split) -> Objective:
         labels = split.training_labels(graph)  # -1 but on the training nodes: the only labels from here on
+        auto = automatic_relaxation(len(split.train), graph.num_classes)
+        relaxation = auto if isinstance(self.relaxation, str) else self.relaxation
         return Objective(
             ObjectiveSettings(
                 class_weight=self.class_weight,
@@ -212,7 +217,7 @@ class NCGC(BaseEstimator):
                 pl_weight=self.pl_weight if self.pl else 0.0,
                 epsilon=self.epsilon,
                 sinkhorn_iterations=self.sinkhorn_iterations,
-                relaxation=self.relaxation,
+                relaxation=relaxation,
                 prior=self.prior,
                 prior_momentum=self.prior_momentum,
                 prior_shrinkage=self.prior_shrinkage,

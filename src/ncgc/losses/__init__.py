@@ -9,6 +9,7 @@ from ncgc.losses.embedded_clustering import (
 )
 from ncgc.losses.objective import Objective, ObjectiveSettings
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
+from ncgc.losses.relaxation import automatic_relaxation
 from ncgc.losses.sinkhorn import SinkhornResult, marginal_error, sinkhorn, sinkhorn_result
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Prior",
     "PriorEstimate",
     "SinkhornResult",
+    "automatic_relaxation",
     "cross_entropy",
     "embedded_clustering_loss",
     "initial_centroids",

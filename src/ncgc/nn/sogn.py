@@ -43,6 +43,7 @@ class SOGN(nn.Module):
         num_layers: propagation layers; for APPNP hidden layers of its MLP.
         beta: strength of the soft orthogonal constraint; 0 is the plain backbone.
         dropout, input_dropout: on every hidden state, and on X.
+        node_dropout: on whole rows of X, so that a node must be told from its neighbours.
         norm: None, "layer" or "batch", before the activation.
         residual: add H^l·R (R learnt) before the norm.
         heads, attention_dropout: of GAT.
@@ -67,6 +68,7 @@ class SOGN(nn.Module):
         beta: float = 0.005,
         dropout: float = 0.5,
         input_dropout: float = 0.0,
+        node_dropout: float = 0.0,
         norm: str | None = None,
         residual: bool = False,
         heads: int = 1,
@@ -83,7 +85,7 @@ class SOGN(nn.Module):
                 f"Got {backbone!r} instead."
             )
         self.backbone, self.hidden, self.beta = backbone, hidden, beta
-        self.dropout, self.input_dropout = dropout, input_dropout
+        self.dropout, self.input_dropout, self.node_dropout = dropout, input_dropout, node_dropout
         self.heads, self.attention_dropout = heads, attention_dropout
         self.alpha, self.theta, self.steps = alpha, theta, steps
         # GCNII layers keep their width, so X is first mapped to it
@@ -123,7 +125,8 @@ class SOGN(nn.Module):
         ``embeddings=False`` says that only the logits are needed: APPNP then propagates K columns and not d.
         """
         walk = Pass(operators, self.training, generator)
-        h: Hidden = operators.features.dropout(self.input_dropout, generator, self.training)
+        features = operators.features.dropout(self.input_dropout, generator, self.training)
+        h: Hidden = features.drop_rows(self.node_dropout, generator, self.training)
         if self.entry is not None and self.entry_bias is not None:
             h = relu_dropout(linear(h, self.entry) + self.entry_bias, self.dropout, generator, self.training)
             walk.initial = h

@@ -85,6 +85,26 @@ class FeatureMatrix:
             drawn._values = (self.sparse.values * mask).mul_(scale)
         return drawn
 
+    def drop_rows(self, p: float, generator: torch.Generator | None = None, training: bool = True) -> FeatureMatrix:
+        """One draw in which whole rows of X, the features of a node, are zero with probability p and others 1/(1−p) times."""
+        if not training or p == 0.0:
+            return self
+        mask, scale = keep_mask((self.shape[0],), p, generator)
+        factors = mask.to(torch.float32).mul_(scale)
+        drawn = copy(self)
+        drawn._drawn = True
+        drawn.__dict__.pop("gram", None)
+        if self.sparse is None:
+            assert self.dense is not None
+            drawn.dense = self.dense * factors.to(self.dense.dtype).unsqueeze(1)
+        else:
+            values = self.sparse.values if self._values is None else self._values
+            pointers = self.sparse.row_pointers
+            drawn._values = values * factors.to(values.dtype).repeat_interleave(
+                pointers[1:] - pointers[:-1], output_size=self.sparse.nnz
+            )
+        return drawn
+
     def linear(self, weight: Tensor) -> Tensor:
         """X·W for W (D×d), with the gradient XᵀU for W; X itself gets none."""
         result: Tensor = _FeatureLinear.apply(self, weight)
