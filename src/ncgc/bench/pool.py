@@ -41,6 +41,8 @@ def make(
     Ctrl-C ends the runs at hand and stores nothing of them; what was yielded is on the disk.
     """
     waiting = store.missing(runs)
+    if not waiting:
+        return
     context = multiprocessing.get_context("spawn")
     with _threads_in_children(threads):
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(threads,))

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Run:
         """Every parameter that has an effect, given or default."""
         return effective(self.parameters) if self.method == "ncgc" else dict(self.parameters)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Sixteen hexadecimal digits that are equal for equal runs."""
         return key_of(

@@ -23,14 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ncgc.bench.plans import Entry
 from ncgc.bench.run import Run
 from ncgc.bench.store import Store
+from ncgc.bench.tables import Experiment, main_table
 from ncgc.errors import ParameterError
-from ncgc.parameters import check_parameters
+from ncgc.parameters import check_parameters, unknown_name
 
+KEYS = ("datasets", "labels_per_class", "seeds", "blind")
 FIRST_SEED = 1000  # of splits to choose on; tables begin at 0
 
 
@@ -54,22 +54,45 @@ def read_study(path: str | Path) -> list[Cell]:
     study, base, variants = tables.get("study", {}), tables.get("base", {}), tables.get("variants", {})
     if not study.get("datasets") or not variants:
         raise ParameterError(f"The study {path} needs datasets under [study] and at least one [variants.NAME].")
-    seeds: Sequence[int] = study.get("seeds", range(FIRST_SEED, FIRST_SEED + 4))
+    for name in study:
+        if name not in KEYS:
+            raise ParameterError(f"{unknown_name(name, KEYS, 'key')[:-1]} in [study] of {path}.")
+    datasets = _listed(study, "datasets", str, path)
+    seeds = _listed(study, "seeds", int, path, range(FIRST_SEED, FIRST_SEED + 4))
     if min(seeds) < FIRST_SEED:
         raise ParameterError(
             f"The study {path} has the seed {min(seeds)}; the splits below {FIRST_SEED} are for tables, choose on others."
         )
     cells = []
-    for dataset in study["datasets"]:
-        for labels in study.get("labels_per_class", [20]):
+    for dataset in datasets:
+        for labels in _listed(study, "labels_per_class", int, path, [20]):
             for name, changes in variants.items():
+                if not isinstance(changes, dict):
+                    raise ParameterError(
+                        f"The variant {name!r} of the study {path} is no table; write [variants.{name}]."
+                    )
                 parameters: dict[str, Any] = {**base, **changes}
+                # TOML has no none
+                parameters = {key: None if value == "none" else value for key, value in parameters.items()}
                 check_parameters(parameters, f"{path}, variant {name!r},")
-                cells.append(Cell(name, dataset, labels, tuple(
-                    Run(dataset, "random", labels, seed, blind=study.get("blind", False), parameters=parameters)
-                    for seed in seeds
-                )))  # fmt: skip
+                blind = bool(study.get("blind", False))
+                runs = (Run(dataset, "random", labels, seed, blind=blind, parameters=parameters) for seed in seeds)
+                cells.append(Cell(name, dataset, labels, tuple(runs)))
     return cells
+
+
+def _listed(study: dict[str, Any], name: str, kind: type, path: Path, default: Sequence[Any] = ()) -> Sequence[Any]:
+    """A list in [study], checked to hold words or whole numbers from 1."""
+    found = study.get(name, default)
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        raise ParameterError(f"The '{name}' of the study {path} must be a list. Got {found!r} instead.")
+    if not found:
+        raise ParameterError(f"The study {path} has no {name}; give some, or leave the key out.")
+    for value in found:
+        if not isinstance(value, kind) or isinstance(value, bool) or (isinstance(value, int) and value < 1):
+            words = "names" if kind is str else "whole numbers from 1"
+            raise ParameterError(f"The '{name}' of the study {path} must be {words}. Got {value!r} instead.")
+    return found
 
 
 def study_plan(path: str | Path) -> list[Entry]:
@@ -82,18 +105,11 @@ def study_plan(path: str | Path) -> list[Entry]:
 
 
 def study_table(cells: Sequence[Cell], store: Store, quantity: str = "val_accuracy") -> list[list[str]]:
-    """Rows of text: variant by data set and labels, mean ± standard deviation of what is there, and the mean over all."""
-    columns = list(dict.fromkeys((cell.dataset, cell.labels_per_class) for cell in cells))
-    rows = [["", *(f"{dataset} {labels}" for dataset, labels in columns), "mean", "s"]]
-    for variant in dict.fromkeys(cell.variant for cell in cells):
-        row, means, seconds = [variant], [], 0.0
-        for column in columns:
-            runs = next(c.runs for c in cells if (c.variant, c.dataset, c.labels_per_class) == (variant, *column))
-            found = [record for run in runs if (record := store.find(run)) is not None]
-            values = [100 * record[quantity] for record in found]
-            seconds += float(np.mean([record["seconds"] for record in found])) if found else 0.0
-            means.append(float(np.mean(values)) if values else float("nan"))
-            spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
-            row.append(f"{means[-1]:.1f}{spread} ({len(values)})" if values else "")
-        rows.append([*row, f"{np.mean(means):.2f}", f"{seconds:.0f}"])
-    return rows
+    """Rows of text, the titles first: variant by data set and labels, the mean over all, and the seconds."""
+    entries = [
+        Entry(run, cell.dataset, run.split, cell.variant, None, "study", cell.labels_per_class)
+        for cell in cells
+        for run in cell.runs
+    ]
+    table = main_table(Experiment("study", "study", entries), store, quantity)
+    return [list(table.head), *map(list, table.rows)]

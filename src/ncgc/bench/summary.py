@@ -117,7 +117,7 @@ def bootstrap_interval(
     """Percentile bootstrap of the mean: the (1−level)/2 and (1+level)/2 quantiles of means of resamples with replacement.
 
     From a generator of its own, so the same values give the same interval. Two values at least, or NaN. With few values
-    it is too short: for n = 5 of a normal population it holds the true mean in about 84 of 100 cases.
+    it is too short: of normal values, 3, 5 and 10 hold the true mean in about 75, 84 and 89 of 100 cases.
 
     >>> bootstrap_interval([1.0, 1.0, 1.0])
     (1.0, 1.0)
@@ -133,8 +133,8 @@ def bootstrap_interval(
 
 
 def contrasts(rows: Iterable[Row]) -> list[tuple[Row, Row]]:
-    """Which rows are compared: ncgc with every other of its backbone and with methods that have none; without an ncgc,
-    every variant with the first.
+    """Which rows are compared: ncgc with every other of its backbone and with methods that have none; in a
+    study, which has no backbones, every variant with the first.
 
     >>> contrasts([("gcn", "ncgc"), ("gcn", "plain"), ("", "label_spreading")])
     [(('gcn', 'ncgc'), ('gcn', 'plain')), (('gcn', 'ncgc'), ('', 'label_spreading'))]
@@ -145,4 +145,4 @@ def contrasts(rows: Iterable[Row]) -> list[tuple[Row, Row]]:
     ours = [row for row in rows if row[1] == "ncgc"]
     if ours:
         return [(row, other) for row in ours for other in rows if other != row and other[0] in ("", row[0])]
-    return [(row, rows[0]) for row in rows[1:]]
+    return [] if any(backbone for backbone, _ in rows) else [(row, rows[0]) for row in rows[1:]]

@@ -146,6 +146,10 @@ def notes(experiment: Experiment, store: Store, quantity: str) -> list[str]:
         listed = ", ".join(f"{name} ({number})" for name, number in revisions.most_common())
         changed = "; + marks code that differed from its revision" if any("+" in name for name in revisions) else ""
         said.append(f"Made with the revisions {listed}{changed}.")
+    if any(pairs < 10 for pairs in _pairs(experiment, store, quantity)):
+        said.append(
+            "Intervals over few pairs are too short: with 3, 5 and 10 they hold the true mean in about 75, 84 and 89 of 100 cases."
+        )
     one = sorted(
         {e.dataset for e in experiment.entries if _fixed(e)}, key=[e.dataset for e in experiment.entries].index
     )
@@ -177,6 +181,16 @@ def difference_text(pair: Difference, decimals: int = 1) -> str:
 
 def _compared(experiment: Experiment, figures: Grid) -> list[tuple[Row, Row]]:
     return [] if experiment.kind == "sweep" else contrasts(figures.rows)
+
+
+def _pairs(experiment: Experiment, store: Store, quantity: str) -> list[int]:
+    figures = grid(experiment.entries, store, quantity)
+    compared = [
+        difference(figures.at(ours, column), figures.at(theirs, column))
+        for ours, theirs in _compared(experiment, figures)
+        for column in figures.columns
+    ]
+    return [pair.pairs for pair in compared if pair is not None]
 
 
 def _fixed(entry: Entry) -> bool:
