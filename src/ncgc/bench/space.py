@@ -48,6 +48,7 @@ RANGES: Space = {
     "beta": Range(1e-4, 3e-2, log=True),
     "dropout": Range(0.0, 0.9),
     "input_dropout": Range(0.0, 0.9),
+    "node_dropout": Range(0.0, 0.8),
     "heads": Choice((1, 2, 4, 8)),
     "attention_dropout": Range(0.0, 0.8),
     "alpha": Range(0.02, 0.5, log=True),
@@ -62,6 +63,7 @@ RANGES: Space = {
     "prior_momentum": Range(0.5, 0.99),
     "warmup": Range(0, 200),
     "ramp": Range(0, 100),
+    "averaging": Range(0.0, 0.99),
     "learning_rate": Range(1e-3, 3e-2, log=True),
     "weight_decay": Range(1e-5, 5e-2, log=True),
 }
