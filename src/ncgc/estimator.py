@@ -90,6 +90,7 @@ class NCGC(BaseEstimator):
         warmup: int = PARAMETERS["warmup"].default,
         ramp: int = PARAMETERS["ramp"].default,
         learning_rate: float = PARAMETERS["learning_rate"].default,
+        schedule: str = PARAMETERS["schedule"].default,
         weight_decay: float = PARAMETERS["weight_decay"].default,
         decay_on: str = PARAMETERS["decay_on"].default,
         averaging: float = PARAMETERS["averaging"].default,
@@ -132,6 +133,7 @@ class NCGC(BaseEstimator):
         self.warmup = warmup
         self.ramp = ramp
         self.learning_rate = learning_rate
+        self.schedule = schedule
         self.weight_decay = weight_decay
         self.decay_on = decay_on
         self.averaging = averaging
@@ -168,6 +170,7 @@ class NCGC(BaseEstimator):
                 weight_decay=self.weight_decay,
                 decay_on=self.decay_on,
                 averaging=self.averaging,
+                schedule=self.schedule,
                 epochs=self.epochs,
                 pseudo_label_source=self.pseudo_label_source,
                 centroids=self.centroids,
@@ -270,7 +273,7 @@ class NCGC(BaseEstimator):
         labels = output.logits.argmax(dim=1).numpy()
         given = split.training_labels(graph)
         self.transduction_ = self.classes_[np.where(given >= 0, given, labels)]
-        clusters = output.logits if result.centroids is None else student_t(output.embeddings, result.centroids)
+        clusters = output.logits if result.centroids is None else student_t(network.clustered(output), result.centroids)
         self.clusters_ = clusters.argmax(dim=1).numpy()
 
     # ---------------------------------------------------------------- using

@@ -159,6 +159,8 @@ def _table() -> dict[str, Parameter]:
     training = "Training"
     rows += [
         p("learning_rate", 0.01, float, "step size of Adam", training, low=0, open_low=True),
+        p("schedule", "constant", str, "step size over the epochs: constant, or falling to 0 as a cosine", training,
+          choices=("constant", "cosine"), older="constant"),
         p("weight_decay", 5e-4, float, "L2 penalty of Adam", training, low=0),
         p("decay_on", "all", str, "which weights decay: all, or the first layer's only", training, choices=("all", "first")),
         p("averaging", 0.0, float, "memory of the averaged weights that predict and give pseudo-labels; 0: the latest weights",

@@ -19,5 +19,7 @@ def automatic_relaxation(labels: int, num_classes: int, half_way: float = HALF_W
     [0.75, 0.5, 0.13]
     """
     if labels < 1 or num_classes < 1:
-        raise ParameterError(f"A rule by labels a class needs labels and classes. Got {labels} and {num_classes} instead.")
+        raise ParameterError(
+            f"A rule by labels a class needs labels and classes. Got {labels} and {num_classes} instead."
+        )
     return half_way / (half_way + labels / num_classes)

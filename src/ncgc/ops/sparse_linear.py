@@ -53,6 +53,10 @@ class FeatureMatrix:
         self.dense: Tensor | None = None
         self._drawn = False
         self._values: Tensor | None = None  # those of one dropout draw, in place of the sparse matrix's own
+        self._replaced = False  # whether dense X is that of one dropout draw
+        self._rows: Tensor | None = None  # (n, 1) factors of the rows in one draw of whole rows
+        self._latest: list[Any] = []  # weight, its version and X·W, shared by all draws
+        self._dtype = dtype
         if self.density < dense_from:
             self.sparse = SparseMatrix.from_scipy(sparse.csr_array(features), dtype=dtype)
         else:
@@ -80,29 +84,24 @@ class FeatureMatrix:
         if self.sparse is None:
             assert self.dense is not None
             drawn.dense = dropout(self.dense, p, generator)
+            drawn._replaced = True
         else:
             mask, scale = keep_mask((self.sparse.nnz,), p, generator)
             drawn._values = (self.sparse.values * mask).mul_(scale)
         return drawn
 
     def drop_rows(self, p: float, generator: torch.Generator | None = None, training: bool = True) -> FeatureMatrix:
-        """One draw in which whole rows of X, the features of a node, are zero with probability p and others 1/(1−p) times."""
+        """One draw in which whole rows of X, the features of a node, are zero with probability p and others 1/(1−p) times.
+
+        (M·X)·W = M·(X·W) for a diagonal M, so X itself is never copied.
+        """
         if not training or p == 0.0:
             return self
         mask, scale = keep_mask((self.shape[0],), p, generator)
-        factors = mask.to(torch.float32).mul_(scale)
         drawn = copy(self)
         drawn._drawn = True
         drawn.__dict__.pop("gram", None)
-        if self.sparse is None:
-            assert self.dense is not None
-            drawn.dense = self.dense * factors.to(self.dense.dtype).unsqueeze(1)
-        else:
-            values = self.sparse.values if self._values is None else self._values
-            pointers = self.sparse.row_pointers
-            drawn._values = values * factors.to(values.dtype).repeat_interleave(
-                pointers[1:] - pointers[:-1], output_size=self.sparse.nnz
-            )
+        drawn._rows = mask.to(self._dtype).mul_(scale).unsqueeze(1)
         return drawn
 
     def linear(self, weight: Tensor) -> Tensor:
@@ -111,15 +110,33 @@ class FeatureMatrix:
         return result
 
     def product(self, weight: Tensor) -> Tensor:
-        """X·W, without a gradient."""
+        """X·W, without a gradient.
+
+        The pass without dropout after a step and the training pass of the next one have the same weights, and all but the
+        dropped rows of the same X·W: the first leaves it for the second.
+        """
+        if self._rows is None:
+            result = self._product(weight)
+            if not self._drawn:
+                self._latest[:] = [weight, weight._version, result]
+            return result
+        same = bool(self._latest) and self._latest[0] is weight and self._latest[1] == weight._version
+        whole = self._latest[2] if same and self._values is None and not self._replaced else self._product(weight)
+        return whole * self._rows
+
+    def _product(self, weight: Tensor) -> Tensor:
         if self.sparse is None:
-            return self.to_dense() @ weight
+            assert self.dense is not None
+            return self.dense @ weight
         return product(self.sparse.csr if self._values is None else self.sparse.with_values(self._values), weight)
 
     def transposed_product(self, dense: Tensor) -> Tensor:
         """XᵀU for U (n×d), without a gradient."""
+        if self._rows is not None:
+            dense = dense * self._rows
         if self.sparse is None:
-            return self.to_dense().t() @ dense
+            assert self.dense is not None
+            return self.dense.t() @ dense
         values = self._values
         return product(self.sparse.transposed if values is None else self.sparse.transposed_with_values(values), dense)
 
@@ -127,8 +144,10 @@ class FeatureMatrix:
         """X as a dense tensor, for layers that need it so."""
         if self.sparse is None:
             assert self.dense is not None
-            return self.dense
-        return (self.sparse.csr if self._values is None else self.sparse.with_values(self._values)).to_dense()
+            whole = self.dense
+        else:
+            whole = (self.sparse.csr if self._values is None else self.sparse.with_values(self._values)).to_dense()
+        return whole if self._rows is None else whole * self._rows
 
 
 def linear(h: Tensor | FeatureMatrix, weight: Tensor) -> Tensor:

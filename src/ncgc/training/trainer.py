@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ class TrainerSettings:
     weight_decay: float = 5e-4
     decay_on: str = "all"
     averaging: float = 0.0
+    schedule: str = "constant"
     epochs: int = 400
     pseudo_label_source: str = "clean"
     centroids: str = "kmeans"
@@ -95,6 +97,7 @@ class Trainer:
     def _epochs(self, start: float) -> str:
         """Epoch after epoch, until the reason to stop that is returned."""
         for epoch in range(1, self.settings.epochs + 1):
+            self._set_step_size(epoch)
             parts = self._step(epoch)
             looked = None if parts is None else self._look(epoch)
             if parts is None or looked is None:
@@ -117,11 +120,11 @@ class Trainer:
             return None
         self.network.train()
         self._optimizer.zero_grad(set_to_none=True)
-        output = self.network(self.operators, self.dropout_generator, embeddings=clustering)
+        output = self.network(self.operators, self.dropout_generator, embeddings=False)
         source = self._clean if self.settings.pseudo_label_source == "clean" else None
         if not bool(torch.isfinite(output.logits).all()):
             return None
-        parts = self.objective(output.embeddings, output.logits, self.centroids, epoch - 1, source)
+        parts = self.objective(self.network.clustered(output), output.logits, self.centroids, epoch - 1, source)
         total = self.objective.total(parts, epoch - 1)
         if not bool(torch.isfinite(total)):
             return None
@@ -153,7 +156,7 @@ class Trainer:
     def _begin_clusters(self) -> bool:
         """Put the centroids among the embeddings; False if these are not finite."""
         self.network.eval()
-        embeddings = (self._average or self.network)(self.operators).embeddings
+        embeddings = self.network.clustered((self._average or self.network)(self.operators, embeddings=False))
         if not bool(torch.isfinite(embeddings).all()):
             return False
         clusters = self.objective.num_classes
@@ -175,6 +178,13 @@ class Trainer:
             {"params": [parameters[name] for name in parameters if name in first], "weight_decay": decay},
             {"params": [parameters[name] for name in parameters if name not in first], "weight_decay": 0.0},
         ]
+
+    def _set_step_size(self, epoch: int) -> None:
+        """Constant, or half a cosine from the first epoch's learning rate down to nearly 0 in the last."""
+        if self.settings.schedule == "cosine":
+            share = 0.5 * (1 + math.cos(math.pi * (epoch - 1) / self.settings.epochs))
+            for group in self._optimizer.param_groups:
+                group["lr"] = self.settings.learning_rate * share
 
     def _copy(self) -> dict[str, Tensor]:
         """The weights as they are judged: averaged if they are."""
