@@ -129,9 +129,10 @@ def _execute(run: Run, root: str | None) -> dict[str, Any]:
 
 def _end(pool: ProcessPoolExecutor) -> None:
     processes: Sequence[Any] = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.terminate()
+    # and wait for its thread too, or the end of the program may meet it half closed
+    pool.shutdown(wait=True, cancel_futures=True)
     for process in processes:
         process.join()
 

@@ -87,16 +87,16 @@ def _make(kind: str, given: dict[str, Any]) -> int:
     store = Store(given["results"])
     runs = [entry.run for entry in chosen.entries]
     missing, planned = len(store.missing(runs)), len({run.key for run in runs})
-    screen.say(f"{count(planned, 'run')}: {planned - missing} done, {missing} to make.")
-    if given["dry_run"]:
-        return 0
-    if missing:
+    if missing and not given["dry_run"]:
         check_folder(given["results"], overwrite=True)
     quantity = _quantity(kind, None)
     root = None if given["data"] is None else str(given["data"])
     view = watch(chosen.entries, store, screen.console, given["jobs"], quantity)
     stopped = False
     try:
+        screen.say(f"{count(planned, 'run')}: {planned - missing} done, {missing} to make.")
+        if given["dry_run"]:
+            return 0
         with view, closing(
             make(runs, store, chosen.file, given["jobs"], given["threads"], root, started=view.started)
         ) as outcomes:  # fmt: skip
