@@ -180,11 +180,14 @@ class Trainer:
         ]
 
     def _set_step_size(self, epoch: int) -> None:
-        """Constant, or half a cosine from the first epoch's learning rate down to nearly 0 in the last."""
-        if self.settings.schedule == "cosine":
-            share = 0.5 * (1 + math.cos(math.pi * (epoch - 1) / self.settings.epochs))
-            for group in self._optimizer.param_groups:
-                group["lr"] = self.settings.learning_rate * share
+        """Constant, or half a cosine down to nearly 0: over all epochs ("cosine") or over the last third ("late")."""
+        if self.settings.schedule == "constant":
+            return
+        epochs = self.settings.epochs
+        start = 2 * epochs // 3 if self.settings.schedule == "late" else 0
+        share = 0.5 * (1 + math.cos(math.pi * max(epoch - 1 - start, 0) / (epochs - start)))
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.settings.learning_rate * share
 
     def _copy(self) -> dict[str, Tensor]:
         """The weights as they are judged: averaged if they are."""
