@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from ncgc.bench.execute import execute
-from ncgc.bench.pool import _threads_in_children, make
+from ncgc.bench.pool import _interrupt_held, _threads_in_children, make
 from ncgc.bench.run import Run
 from ncgc.bench.store import Store
 
@@ -110,3 +111,32 @@ def test_the_number_of_threads_is_put_back(monkeypatch):
         assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "3"
     assert os.environ["OMP_NUM_THREADS"] == "7"
     assert "MKL_NUM_THREADS" not in os.environ
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_ctrl_c_is_heard_after_the_work_whichever_thread_takes_it(threads):
+    """With another thread about, the system may hand the signal to that one; Python then wakes the main one."""
+    over = threading.Event()
+    others = [threading.Thread(target=over.wait) for _ in range(threads)]
+    for other in others:
+        other.start()
+    done = []
+    try:
+        with pytest.raises(KeyboardInterrupt), _interrupt_held():  # noqa: PT012
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+            done.append("work")
+        assert done == ["work"]
+        with pytest.raises(KeyboardInterrupt):  # and as ever outside  # noqa: PT012
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+    finally:
+        over.set()
+        for other in others:
+            other.join()
+
+
+def test_an_error_inside_is_not_hidden():
+    with pytest.raises(ZeroDivisionError), _interrupt_held():
+        1 / 0  # noqa: B018
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

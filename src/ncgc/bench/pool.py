@@ -17,6 +17,8 @@ from ncgc.bench.run import Run
 from ncgc.bench.store import Store
 from ncgc.errors import NCGCError
 
+HEARING = 0.2  # seconds between two moments at which Ctrl-C is heard
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -49,18 +51,20 @@ def make(
         running: dict[Future[dict[str, Any]], Run] = {}
         try:
             while waiting or running:
-                while waiting and len(running) < jobs:
-                    run = waiting.pop(0)
-                    started(run)
-                    with _interrupt_held():
+                with _interrupt_held():
+                    while waiting and len(running) < jobs:
+                        run = waiting.pop(0)
+                        started(run)
                         running[pool.submit(_execute, run, root)] = run
-                wait(running, return_when=FIRST_COMPLETED)
-                yield from _collect(running, store, name)
+                    wait(running, timeout=HEARING, return_when=FIRST_COMPLETED)
+                    ended = _collect(running, store, name)
+                yield from ended
         finally:
-            try:
-                _collect(running, store, name)  # what ended while Ctrl-C was on its way
-            finally:
-                _end(pool)
+            with _interrupt_held():
+                try:
+                    _collect(running, store, name)  # what ended while Ctrl-C was on its way
+                finally:
+                    _end(pool)
 
 
 def _collect(running: dict[Future[dict[str, Any]], Run], store: Store, name: str) -> list[Outcome]:
@@ -91,15 +95,27 @@ def _outcome(run: Run, future: Future[dict[str, Any]]) -> Outcome:
 
 @contextmanager
 def _interrupt_held() -> Iterator[None]:
-    """Ctrl-C reaches a whole group of processes. A child begun in here never hears it, and the parent hears it after."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Inside, Ctrl-C waits: raised within the pool's own code it could leave a lock taken for ever, or a line half written.
+
+    A terminal sends it to the whole group of processes; a child begun in here never hears it.
+    """
+    heard: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    ours = callable(handler) and threading.current_thread() is threading.main_thread()
+    if ours:
+        # a mask alone is not enough: another thread, of the live table say, may take the signal
+        signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    masks = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if ours:
+            signal.signal(signal.SIGINT, handler)
+    if heard and callable(handler):
+        handler(heard[0], None)
 
 
 def _begin(threads: int) -> None:
