@@ -373,7 +373,8 @@ def test_no_split_trains_on_every_label(planted):
 
 def test_without_validation_nodes_it_stops_by_itself_and_keeps_the_last(make_planted):
     graph, split = make_planted(validation=False)
-    model = quick(epochs=400, patience=20).fit(graph, split)
+    calm = {"dropout": 0.5, "input_dropout": 0.0, "learning_rate": 0.01}
+    model = quick(epochs=400, patience=20, **calm).fit(graph, split)
     assert model.termination_ == "predictions are stable"
     assert model.best_epoch_ == len(model.history_) < 400
     assert "val_accuracy" not in model.history_.columns
@@ -704,9 +705,17 @@ def test_divergence_at_once_is_an_error(planted, warmup, cause):
     graph, split = planted
     if cause == "features":
         graph = graph.with_features(graph.features * np.float32(1e37))
-    model = quick(warmup=warmup, learning_rate=1e30 if cause == "rate" else 0.01)
+    model = quick(warmup=warmup, features="raw", learning_rate=1e30 if cause == "rate" else 0.01)
     with pytest.raises(TrainingError, match="not finite in the very first epoch"):
         model.fit(graph, split)
+
+
+@pytest.mark.parametrize("factor", [1e37, 1e-30])
+def test_rows_of_unit_length_do_not_see_the_scale(planted, factor):
+    graph, split = planted
+    plain = quick().fit(graph, split).predict_proba()
+    scaled = quick().fit(graph.with_features(graph.features * np.float32(factor)), split).predict_proba()
+    np.testing.assert_allclose(scaled, plain, atol=1e-3)
 
 
 def test_no_warning_in_a_normal_fit(planted):

@@ -219,16 +219,15 @@ class Graph:
 
         Zero rows stay zero. ``norm`` is "sum" or "length".
         """
-        if norm == "length":
-            x = self.features
-            squares = x.multiply(x).sum(axis=1) if sparse.issparse(x) else (x * x).sum(axis=1)
-            sums = np.sqrt(np.asarray(squares, dtype=np.float32)).reshape(-1, 1)
+        if sparse.issparse(self.features):
+            counts = np.diff(self.features.indptr)
+            rows = np.repeat(np.arange(self.num_nodes), counts)
+            scaled = self.features.copy()
+            scaled.data = _normalised_rows(self.features.data, rows, self.num_nodes, norm)
         else:
-            sums = np.asarray(abs(self.features).sum(axis=1), dtype=np.float32).reshape(-1, 1)
-        scale = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-        scaled = (
-            sparse.csr_array(self.features.multiply(scale)) if sparse.issparse(self.features) else self.features * scale
-        )
+            n, columns = self.features.shape
+            rows = np.repeat(np.arange(n), columns)
+            scaled = _normalised_rows(self.features.ravel(), rows, n, norm).reshape(n, columns)
         return replace(self, features=as_features(scaled))
 
     def to_data(self) -> Data:
@@ -293,3 +292,16 @@ class Graph:
                 node, times = seen.most_common(1)[0]
                 raise GraphError(f"The node id {node!r} appears {times} times; ids must be unique.")
         return self
+
+
+def _normalised_rows(values: np.ndarray, rows: np.ndarray, n: int, norm: str) -> np.ndarray:
+    """Values divided by the sum of absolute values, or the length, of their row; rows are given for each value.
+
+    Divided by the row's largest first, so that neither sums nor squares overflow.
+    """
+    largest = np.zeros(n, dtype=values.dtype)
+    np.maximum.at(largest, rows, abs(values))
+    part = values / np.where(largest > 0, largest, 1)[rows]
+    sizes = np.bincount(rows, weights=abs(part) if norm == "sum" else part**2, minlength=n)
+    sizes = (np.sqrt(sizes) if norm == "length" else sizes).astype(values.dtype)
+    return part * np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)[rows]

@@ -26,7 +26,16 @@ CONTEXTS = {
     "estimated prior": {"prior": "estimated"},
     **{backbone: {"backbone": backbone} for backbone in ("gat", "sage", "gcnii", "appnp")},
 }
-BY_HAND = {"heads": 2, "prior": (0.2, 0.3, 0.5), "hidden": 12, "epochs": 4, "patience": 1, "warmup": 3, "ramp": 4}
+BY_HAND = {
+    "heads": 2,
+    "relaxation": 0.9,
+    "prior": (0.2, 0.3, 0.5),
+    "hidden": 12,
+    "epochs": 4,
+    "patience": 1,
+    "warmup": 3,
+    "ramp": 4,
+}
 
 
 def another(parameter: Parameter) -> Any:

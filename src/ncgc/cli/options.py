@@ -38,7 +38,7 @@ def describe(parameter: Parameter) -> str:
 
     >>> from ncgc.parameters import PARAMETERS
     >>> describe(PARAMETERS["dropout"])
-    'Dropout on hidden states: from 0 to below 1. Default 0.5.'
+    'Dropout on hidden states: from 0 to below 1. Default 0.7.'
     >>> describe(PARAMETERS["norm"])
     'Normalisation before the activation: layer, batch or none. Default none.'
     """
@@ -79,7 +79,7 @@ def _span(parameter: Parameter) -> str:
     else:
         low = ("above " if parameter.open_low else "from ") + f"{parameter.low:.10g}"
         high = (" to below " if parameter.open_high else " to ") + f"{parameter.high:.10g}"
-        words = [low + (high if math.isfinite(parameter.high) else "")]
+        words = [low + (high if math.isfinite(parameter.high) else ""), *parameter.words]
     words += ["none"] if parameter.optional else []
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
 
