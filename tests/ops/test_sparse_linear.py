@@ -109,3 +109,41 @@ def test_the_free_function_takes_both(random_sparse, normal, form):
     source, weight = random_sparse(10, 7), normal(7, 2)
     hidden = torch.from_numpy(source.toarray())
     torch.testing.assert_close(linear(features(form, source), weight), linear(hidden, weight))
+
+
+def test_dropped_rows_are_zero_and_the_others_scaled(random_sparse, normal, form):
+    source = random_sparse(400, 7, seed=1)
+    matrix = features(form, source)
+    weight = normal(7, 3)
+    drawn = matrix.drop_rows(0.25, torch.Generator().manual_seed(0))
+    whole, result = torch.from_numpy(source.toarray()) @ weight, drawn.product(weight)
+    kept = (result != 0).any(dim=1)
+    assert 0.6 < kept[(whole != 0).any(dim=1)].double().mean() < 0.9
+    torch.testing.assert_close(result[kept], whole[kept] / 0.75)
+    torch.testing.assert_close(drawn.to_dense() @ weight, result)
+    upstream = normal(400, 3, seed=2)
+    torch.testing.assert_close(drawn.transposed_product(upstream), drawn.to_dense().t() @ upstream)
+    assert matrix.drop_rows(0.25, training=False) is matrix
+    assert gradcheck(drawn.linear, normal(7, 3, grad=True))
+
+
+def test_the_kept_product_is_never_that_of_other_weights(random_sparse, normal, form):
+    """The pass without dropout leaves X·W for the next one with rows dropped: only for the same, unchanged weight."""
+    matrix = features(form, random_sparse(30, 7, seed=1))
+    generator = torch.Generator().manual_seed(0)
+    weight, other = normal(7, 3), normal(7, 3, seed=5)
+    matrix.drop_rows(0.5, generator)
+    for change in (lambda: None, lambda: weight.mul_(3.0), lambda: matrix.product(other)):
+        matrix.product(weight)
+        change()
+        drawn = matrix.drop_rows(0.5, generator)
+        torch.testing.assert_close(drawn.product(weight), drawn.to_dense() @ weight)
+    both = matrix.dropout(0.5, generator).drop_rows(0.5, generator)  # its X is another
+    matrix.product(weight)
+    torch.testing.assert_close(both.product(weight), both.to_dense() @ weight)
+
+
+def test_nothing_is_kept_that_nobody_will_use(random_sparse, normal, form):
+    matrix = features(form, random_sparse(30, 7, seed=1))
+    matrix.product(normal(7, 3))
+    assert not matrix._latest

@@ -125,3 +125,45 @@ def test_tolerance_is_a_share_of_all_nodes(changed, stops):
 def test_stable_predictions_take_no_labels():
     assert set(inspect.signature(StablePredictions).parameters) == {"patience", "settled", "tolerance"}
     assert set(inspect.signature(StablePredictions.observe).parameters) == {"self", "epoch", "logits"}
+
+
+def three_classes(recalls, shares, loss=1.0):
+    """Logits of 40 nodes: the first 30, ten a class, validate with these recalls; the rest is predicted by these shares."""
+    result = torch.zeros(1030, 3)
+    for label, right in enumerate(recalls):
+        for place in range(10):
+            result[10 * label + place, label if place < right else (label + 1) % 3] = 9 * loss
+    start = 30
+    for label, count in enumerate(shares):
+        result[start : start + count, label] = 9 * loss
+        start += count
+    return result
+
+
+BALANCED = torch.arange(3).repeat_interleave(10)
+
+
+def test_validation_drawn_per_class_is_weighed_by_the_predicted_shares():
+    """The second epoch is better on the class that most nodes have and worse in the plain mean."""
+    first, second = three_classes((9, 9, 9), (900, 50, 50)), three_classes((10, 8, 8), (900, 50, 50))
+    weighed = BestValidation(torch.arange(30), BALANCED, 10, 0, weigh=True)
+    plain = BestValidation(torch.arange(30), BALANCED, 10, 0)
+    feed(weighed, [first, second])
+    feed(plain, [first, second])
+    assert (weighed.best_epoch, plain.best_epoch) == (2, 1)
+
+
+def test_an_epoch_that_has_collapsed_does_not_choose_its_own_weights():
+    """All nodes in one class: its own shares would give it 100 %."""
+    sound, collapsed = three_classes((8, 8, 8), (400, 300, 300)), three_classes((10, 0, 0), (1000, 0, 0))
+    for order, best in (([sound, collapsed], 1), ([collapsed, sound], 2)):
+        rule = BestValidation(torch.arange(30), BALANCED, 10, 0, weigh=True)
+        feed(rule, order)
+        assert rule.best_epoch == best
+
+
+def test_validation_drawn_at_random_is_not_weighed():
+    labels = torch.cat([BALANCED[:-1], torch.tensor([0])])
+    rule = BestValidation(torch.arange(30), labels, 10, 0, weigh=True)
+    found = rule.observe(1, three_classes((9, 9, 9), (900, 50, 50)))
+    assert "val_weighted_accuracy" not in found

@@ -239,3 +239,28 @@ def test_the_watcher_sees_what_the_history_holds(make_trainer):
     trainer = make_trainer(epochs=8, watch=lambda epoch, quantities: seen.append({"epoch": epoch} | quantities))
     trainer.run()
     assert seen == trainer.history.rows
+
+
+def step_sizes(trainer):
+    seen = []
+    trainer.watch = lambda epoch, _: seen.append(trainer._optimizer.param_groups[0]["lr"])
+    trainer.run()
+    return np.array(seen)
+
+
+def test_the_step_size_falls_as_a_cosine_all_along_or_in_the_last_third(make_trainer):
+    constant, cosine, late = (
+        step_sizes(make_trainer(schedule=name, learning_rate=0.02)) for name in ("constant", "cosine", "late")
+    )
+    assert (constant == 0.02).all()
+    np.testing.assert_allclose(cosine, 0.01 * (1 + np.cos(np.pi * np.arange(30) / 30)))
+    assert (late[:21] == 0.02).all()
+    np.testing.assert_allclose(late[20:], 0.01 * (1 + np.cos(np.pi * np.arange(10) / 10)))
+
+
+def test_centroids_that_come_later_fall_with_the_rest(make_trainer):
+    trainer = make_trainer(schedule="late", learning_rate=0.02)
+    trainer.run()
+    rates = {group["lr"] for group in trainer._optimizer.param_groups}
+    assert len(trainer._optimizer.param_groups) == 2
+    assert len(rates) == 1

@@ -55,7 +55,9 @@ class FeatureMatrix:
         self._values: Tensor | None = None  # those of one dropout draw, in place of the sparse matrix's own
         self._replaced = False  # whether dense X is that of one dropout draw
         self._rows: Tensor | None = None  # (n, 1) factors of the rows in one draw of whole rows
-        self._latest: list[Any] = []  # weight, its version and X·W, shared by all draws
+        self._latest: list[
+            Any
+        ] = []  # weight, its version and X·W, shared by all draws; empty while nobody would use it
         self._dtype = dtype
         if self.density < dense_from:
             self.sparse = SparseMatrix.from_scipy(sparse.csr_array(features), dtype=dtype)
@@ -102,6 +104,8 @@ class FeatureMatrix:
         drawn._drawn = True
         drawn.__dict__.pop("gram", None)
         drawn._rows = mask.to(self._dtype).mul_(scale).unsqueeze(1)
+        if not self._latest:
+            self._latest[:] = [None, -1, None]  # from now on X·W is worth keeping
         return drawn
 
     def linear(self, weight: Tensor) -> Tensor:
@@ -117,10 +121,10 @@ class FeatureMatrix:
         """
         if self._rows is None:
             result = self._product(weight)
-            if not self._drawn:
+            if self._latest and not self._drawn:
                 self._latest[:] = [weight, weight._version, result]
             return result
-        same = bool(self._latest) and self._latest[0] is weight and self._latest[1] == weight._version
+        same = self._latest[0] is weight and self._latest[1] == weight._version
         whole = self._latest[2] if same and self._values is None and not self._replaced else self._product(weight)
         return whole * self._rows
 
