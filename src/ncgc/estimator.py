@@ -185,7 +185,9 @@ class NCGC(BaseEstimator):
         return self
 
     def _operators(self, graph: Graph) -> GraphOperators:
-        scaled = {"raw": None, "row": "sum", "unit": "length"}[self.features]
+        if self.features == "centred":
+            graph = graph.centred()
+        scaled = {"raw": None, "row": "sum", "unit": "length", "centred": "length"}[self.features]
         return GraphOperators(graph if scaled is None else graph.row_normalised(scaled))
 
     def _network(self, graph: Graph, generator: torch.Generator) -> SOGN:

@@ -214,6 +214,20 @@ class Graph:
         """The same graph with other features (n rows)."""
         return replace(self, features=as_features(features)).validate()
 
+    def centred(self, dense_from: float = 0.06) -> Graph:
+        """The same graph with the mean taken from every feature column, unless few entries are non-zero.
+
+        Rows of many positive numbers all point the same way, and a network spends its first epochs unlearning that. With
+        few non-zeros the mean is near zero anyway, and taking it would make X dense.
+        """
+        x = self.features
+        stored = x.nnz if sparse.issparse(x) else int(np.count_nonzero(x))
+        if stored < dense_from * max(x.shape[0] * x.shape[1], 1):
+            return self
+        dense = x.toarray() if sparse.issparse(x) else x
+        mean = dense.mean(axis=0, dtype=np.float64).astype(np.float32)
+        return replace(self, features=as_features(dense - mean))
+
     def row_normalised(self, norm: str = "sum") -> Graph:
         """The same graph with every feature row divided by its sum of absolute values, or by its Euclidean length.
 
