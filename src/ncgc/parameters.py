@@ -123,7 +123,7 @@ def _table() -> dict[str, Parameter]:
           older=0.0),
         p("norm", None, str, "normalisation before the activation", network, choices=("layer", "batch"), optional=True),
         p("residual", False, bool, "add a learnt map of each layer's input to its output", network),
-        p("features", "unit", str, "features as they are, each row divided by its sum (row) or its length (unit), or first centred where X is dense",
+        p("features", "centred", str, "features as they are, each row divided by its sum (row) or its length (unit), or first centred where X is dense",
           network, choices=("raw", "row", "unit", "centred")),
         p("heads", 1, int, "attention heads (gat); must divide hidden", network, low=1),
         p("attention_dropout", 0.0, float, "dropout on attention (gat)", network, low=0, high=1, open_high=True),
