@@ -25,8 +25,6 @@ from typing import Any
 
 from ncgc.bench.plans import Entry
 from ncgc.bench.run import Run
-from ncgc.bench.store import Store
-from ncgc.bench.tables import Experiment, main_table
 from ncgc.errors import ParameterError
 from ncgc.parameters import check_parameters, unknown_name
 
@@ -102,14 +100,3 @@ def study_plan(path: str | Path) -> list[Entry]:
         for cell in read_study(path)
         for run in cell.runs
     ]
-
-
-def study_table(cells: Sequence[Cell], store: Store, quantity: str = "val_accuracy") -> list[list[str]]:
-    """Rows of text, the titles first: variant by data set and labels, the mean over all, and the seconds."""
-    entries = [
-        Entry(run, cell.dataset, run.split, cell.variant, None, "study", cell.labels_per_class)
-        for cell in cells
-        for run in cell.runs
-    ]
-    table = main_table(Experiment("study", "study", entries), store, quantity)
-    return [list(table.head), *map(list, table.rows)]
