@@ -16,7 +16,17 @@ from ncgc.bench.floor import floor
 from ncgc.errors import ParameterError, TrainingError
 
 ROOT = Path(__file__).parent.parent.parent
-SMALL = {"hidden": 8, "num_layers": 2, "dropout": 0.5, "beta": 0.01, "warmup": 0, "ramp": 0, "relaxation": 1.0}
+SMALL = {
+    "hidden": 8,
+    "num_layers": 2,
+    "dropout": 0.5,
+    "beta": 0.01,
+    "warmup": 0,
+    "ramp": 0,
+    "relaxation": 1.0,
+    "features": "raw",
+    "input_dropout": 0.0,
+}
 
 
 @pytest.fixture
