@@ -4,6 +4,7 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.bench import preset
+from ncgc.bench.run import effective
 from ncgc.errors import ParameterError
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
@@ -38,3 +39,24 @@ def test_a_few_cells_by_hand():
 def test_what_is_not_there_gets_a_sentence(asked, words):
     with pytest.raises(ParameterError, match=words):
         preset(*asked)
+
+
+@pytest.mark.parametrize("backbone", ["gcn", "gat", "sage", "gcnii", "appnp"])
+@pytest.mark.parametrize("name", ["default", "tuned"])
+def test_our_settings_hold_for_every_data_set_and_backbone(name, backbone):
+    found = [preset(name, backbone, dataset) for dataset in DATASETS]
+    assert all(settings["backbone"] == backbone for settings in found)
+    if name == "default":  # one setting for all graphs
+        assert all(settings == found[0] for settings in found)
+
+
+def test_the_default_is_what_the_estimator_does_by_itself():
+    assert effective(preset("default", "gcn", "cora")) == effective({})
+
+
+def test_the_papers_settings_take_nothing_from_our_recipe():
+    """What the recipe changed must be named in paper.toml, or the paper's rows would move with our defaults."""
+    ours = {"features", "input_dropout", "schedule", "decay_on", "weigh_validation", "relaxation", "warmup", "ramp", "epochs",
+            "patience", "dropout", "learning_rate", "weight_decay"}  # fmt: skip
+    for dataset in DATASETS:
+        assert ours <= preset("paper", "gcn", dataset).keys()
