@@ -125,7 +125,7 @@ class SOGN(nn.Module):
     def clustered(self, output: Output) -> Tensor:
         """What the embedded clustering works on: H, or where the logits are what is propagated, these.
 
-        Propagating the d columns of H for the sake of the clustering alone took two thirds of an epoch, for nothing.
+        Propagating the d columns of H for the sake of the clustering alone would take most of an epoch.
         """
         return output.logits if self.decoupled else output.embeddings
 
