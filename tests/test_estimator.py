@@ -29,7 +29,7 @@ PAPER = {
     "epsilon": 0.2,
     "beta": 0.003,
 }
-QUICK = {"hidden": 8, "epochs": 12, "warmup": 3, "ramp": 2} | PAPER
+QUICK = {"dropout": 0.5, "hidden": 8, "epochs": 12, "warmup": 3, "ramp": 2} | PAPER
 ALL = pytest.mark.parametrize("backbone", BACKBONES)
 
 
@@ -739,5 +739,5 @@ def test_it_learns_cora(benchmark_data):
     graph = load_dataset("cora", root=benchmark_data)
     split = make_split(graph, "random", seed=0)
     assert np.bincount(graph.labels[split.train]).tolist() == [20] * 7
-    model = NCGC(features="row", soft_orthogonality=False, kl=False, pl=False, epochs=60).fit(graph, split)
+    model = NCGC(soft_orthogonality=False, kl=False, pl=False, epochs=60).fit(graph, split)
     assert model.score() > 0.75

@@ -10,6 +10,7 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from ncgc.automatic import automatic_input_dropout, automatic_norm
 from ncgc.coerce import listed
 from ncgc.datasets import Split
 from ncgc.errors import GraphError
@@ -61,7 +62,7 @@ class NCGC(BaseEstimator):
         num_layers: int = PARAMETERS["num_layers"].default,
         beta: float = PARAMETERS["beta"].default,
         dropout: float = PARAMETERS["dropout"].default,
-        input_dropout: float = PARAMETERS["input_dropout"].default,
+        input_dropout: float | str = PARAMETERS["input_dropout"].default,
         node_dropout: float = PARAMETERS["node_dropout"].default,
         norm: str | None = PARAMETERS["norm"].default,
         residual: bool = PARAMETERS["residual"].default,
@@ -85,6 +86,7 @@ class NCGC(BaseEstimator):
         prior_shrinkage: float = PARAMETERS["prior_shrinkage"].default,
         prior_momentum: float = PARAMETERS["prior_momentum"].default,
         pseudo_label_source: str = PARAMETERS["pseudo_label_source"].default,
+        teacher: float = PARAMETERS["teacher"].default,
         pseudo_label_scores: str = PARAMETERS["pseudo_label_scores"].default,
         centroids: str = PARAMETERS["centroids"].default,
         warmup: int = PARAMETERS["warmup"].default,
@@ -97,6 +99,7 @@ class NCGC(BaseEstimator):
         epochs: int = PARAMETERS["epochs"].default,
         patience: int = PARAMETERS["patience"].default,
         weigh_validation: bool = PARAMETERS["weigh_validation"].default,
+        choose_from: str = PARAMETERS["choose_from"].default,
         random_state: int | None = PARAMETERS["random_state"].default,
     ):
         self.backbone = backbone
@@ -128,6 +131,7 @@ class NCGC(BaseEstimator):
         self.prior_shrinkage = prior_shrinkage
         self.prior_momentum = prior_momentum
         self.pseudo_label_source = pseudo_label_source
+        self.teacher = teacher
         self.pseudo_label_scores = pseudo_label_scores
         self.centroids = centroids
         self.warmup = warmup
@@ -140,6 +144,7 @@ class NCGC(BaseEstimator):
         self.epochs = epochs
         self.patience = patience
         self.weigh_validation = weigh_validation
+        self.choose_from = choose_from
         self.random_state = random_state
 
     # ---------------------------------------------------------------- fitting
@@ -173,6 +178,7 @@ class NCGC(BaseEstimator):
                 schedule=self.schedule,
                 epochs=self.epochs,
                 pseudo_label_source=self.pseudo_label_source,
+                teacher=self.teacher,
                 centroids=self.centroids,
             ),
             torch.Generator().manual_seed(seeds[1]),
@@ -191,6 +197,8 @@ class NCGC(BaseEstimator):
         return GraphOperators(graph if scaled is None else graph.row_normalised(scaled))
 
     def _network(self, graph: Graph, generator: torch.Generator) -> SOGN:
+        density = graph.feature_density
+        dropped = automatic_input_dropout(density) if isinstance(self.input_dropout, str) else self.input_dropout
         return SOGN(
             graph.num_features,
             graph.num_classes,
@@ -199,9 +207,9 @@ class NCGC(BaseEstimator):
             num_layers=self.num_layers,
             beta=self.beta if self.soft_orthogonality else 0.0,
             dropout=self.dropout,
-            input_dropout=self.input_dropout,
+            input_dropout=dropped,
             node_dropout=self.node_dropout,
-            norm=self.norm,
+            norm=automatic_norm(density) if self.norm == "auto" else self.norm,
             residual=self.residual,
             heads=self.heads,
             attention_dropout=self.attention_dropout,
@@ -241,7 +249,8 @@ class NCGC(BaseEstimator):
         settled = self.warmup + self.ramp if (self.kl or self.pl) else 0
         if len(split.val):
             index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
-            return BestValidation(index, labels, self.patience, settled, self.weigh_validation)
+            first = settled if self.choose_from == "settled" else 0
+            return BestValidation(index, labels, self.patience, settled, self.weigh_validation, first)
         return StablePredictions(self.patience, settled)
 
     def _remember(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from ncgc.automatic import DENSE
 from ncgc.coerce import (
     Features,
     as_edges,
@@ -27,6 +28,9 @@ from ncgc.coerce import (
 from ncgc.errors import GraphError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import networkx as nx
     from torch_geometric.data import Data
 
 
@@ -113,6 +117,25 @@ class Graph:
             num_nodes=data.num_nodes,
             **{"public_split": split, **names},
         )
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph, features: Any = None, label: str | None = "label", **options: Any) -> Graph:
+        """A Graph from a networkx graph, whose node attributes are labels and features.
+
+        ``features``: an (n, D) array in the order of the nodes, names of attributes, or "none" for features of the graph's
+        structure; default: the vectors under "x" where there are some, otherwise every attribute but the label.
+        ``options`` are those of :func:`ncgc.io.networkx_graphs.from_networkx`, which also tells what it did.
+        """
+        from ncgc.io.networkx_graphs import from_networkx
+
+        return from_networkx(graph, features, label, **options).graph
+
+    @classmethod
+    def from_graphml(cls, path: str | Path, label: str | None = "label", **options: Any) -> Graph:
+        """A Graph from a GraphML file; labels are optional, ``options`` as in :meth:`from_networkx`."""
+        from ncgc.io.graphml import read_graphml
+
+        return read_graphml(path, label=label, **{"strict": False, **options}).graph
 
     @classmethod
     def _assemble(
@@ -214,7 +237,7 @@ class Graph:
         """The same graph with other features (n rows)."""
         return replace(self, features=as_features(features)).validate()
 
-    def centred(self, dense_from: float = 0.06) -> Graph:
+    def centred(self, dense_from: float = DENSE) -> Graph:
         """The same graph with the mean taken from every feature column, unless few entries are non-zero.
 
         Rows of many positive numbers all point the same way, and a network spends its first epochs unlearning that. With
@@ -264,6 +287,22 @@ class Graph:
                 mask[torch.from_numpy(np.asarray(index))] = True
                 data[key] = mask
         return data
+
+    def to_networkx(self, features: bool = True) -> nx.Graph:
+        """This graph as a networkx one: nodes by id, "label" where known, features as a list under "x", edge weights."""
+        from ncgc.io.networkx_graphs import to_networkx
+
+        return to_networkx(self, features)
+
+    def to_graphml(self, path: str | Path, features: bool = True) -> None:
+        """Write this graph as GraphML, which Gephi, Cytoscape and :meth:`from_graphml` read; ids become text."""
+        from ncgc.io.graphml import write_graphml
+
+        write_graphml(self, path, features)
+
+    def to_scipy(self) -> tuple[sparse.csr_array, Features, np.ndarray]:
+        """Copies of the adjacency (n×n CSR), the features (n×D, CSR or dense) and the labels (n,)."""
+        return self.adjacency.copy(), self.features.copy(), self.labels.copy()
 
     # ---------------------------------------------------------------- checking
 

@@ -35,6 +35,8 @@ BY_HAND = {
     "patience": 1,
     "warmup": 3,
     "ramp": 4,
+    "norm": None,  # the rule says layer there
+    "teacher": 0.05,  # in five epochs longer memories are all the same
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ncgc.datasets.catalogue import family_of
 from ncgc.parameters import DEFAULTS, PARAMETERS
 
 PLAIN = {"soft_orthogonality": False, "kl": False, "pl": False}  # the backbone alone
@@ -23,7 +24,7 @@ OF_BACKBONE = {
     "theta": ("gcnii",),
     "steps": ("appnp",),
 }
-OF_PSEUDO_LABELS = ("pl_weight", "sinkhorn", "pseudo_label_source")
+OF_PSEUDO_LABELS = ("pl_weight", "sinkhorn", "pseudo_label_source", "teacher")
 OF_SINKHORN = ("epsilon", "sinkhorn_iterations", "relaxation", "prior", "pseudo_label_scores")
 OF_ESTIMATED_PRIOR = ("prior_shrinkage", "prior_momentum")
 OF_CLUSTERING = ("kl_weight", "centroids")
@@ -70,6 +71,8 @@ def key_of(
     settings: Mapping[str, Any],
     blind: bool = False,
 ) -> str:
+    if split == "paper" and family_of(dataset) != "citation":
+        split = "random"  # the paper draws these anew for every seed, just as we do
     if labels_per_class is None:
         labels_per_class = {"random": 20, "few": 1}.get(split)  # what such a split takes when nothing is said
     parts = [dataset, split, labels_per_class, seed, method, blind, _plain(settings)]
@@ -105,8 +108,10 @@ def effective(parameters: Mapping[str, Any]) -> dict[str, Any]:
         idle.update(OF_SINKHORN + OF_ESTIMATED_PRIOR)
     elif not isinstance(values["prior"], str) or values["prior"] != "estimated":
         idle.update(OF_ESTIMATED_PRIOR)
+    if values["pl"] and values["pseudo_label_source"] != "clean":
+        idle.add("teacher")
     if not values["kl"] and not values["pl"]:
-        idle.update(("warmup", "ramp"))
+        idle.update(("warmup", "ramp", "choose_from"))
     return {name: value for name, value in values.items() if name not in idle}
 
 

@@ -24,15 +24,17 @@ class BestValidation:
     """Keeps the epoch of best validation accuracy, of equals the one with the lower validation loss.
 
     Patience is counted only once the clustering losses are at full weight (``settled`` epochs), or a model that does not
-    improve during warm-up would never see them.
+    improve during warm-up would never see them. Epochs before ``first`` count only if they are better by more than a
+    standard error √(a(1−a)/m) of m validation nodes: weights from the warm-up are those of the plain backbone, and a lucky
+    epoch among many is no reason to go back to it, while a clear loss is.
 
     Validation nodes drawn per class (as many of each) do not have the class shares of the graph, so their plain accuracy
     favours the wrong epoch. ``weigh`` then takes Σ_k b_k·accuracy_k with b the shares predicted for all nodes by the epoch
     of best balanced accuracy so far: one b for both epochs that are compared, and never that of an epoch that has collapsed.
     """
 
-    def __init__(self, index: Tensor, labels: Tensor, patience: int, settled: int, weigh: bool = False):
-        self.index, self.labels = index, labels
+    def __init__(self, index: Tensor, labels: Tensor, patience: int, settled: int, weigh: bool = False, first: int = 0):
+        self.index, self.labels, self.first = index, labels, first
         self.patience, self.settled = patience, settled
         self.best_epoch = 0
         self.best: tuple[float, float] = (-1.0, 0.0)  # accuracy, −loss
@@ -46,7 +48,7 @@ class BestValidation:
         loss = torch.nn.functional.cross_entropy(chosen, self.labels).item()
         accuracy = right.mean().item()
         if not self.weigh:
-            if (accuracy, -loss) > self.best:
+            if self._better(epoch, (accuracy, -loss)):
                 self.best, self.best_epoch = (accuracy, -loss), epoch
             return {"val_accuracy": accuracy, "val_loss": loss}
         classes = logits.shape[1]
@@ -57,9 +59,16 @@ class BestValidation:
         if self.best_epoch:
             self.best = (float(self._shares @ self._recalls), self.best[1])
         weighted = float(self._shares @ recalls)
-        if (weighted, -loss) > self.best:
+        if self._better(epoch, (weighted, -loss)):
             self.best, self.best_epoch, self._recalls = (weighted, -loss), epoch, recalls
         return {"val_accuracy": accuracy, "val_weighted_accuracy": weighted, "val_loss": loss}
+
+    def _better(self, epoch: int, found: tuple[float, float]) -> bool:
+        """Whether what this epoch reached is to be kept rather than the best so far."""
+        if self.best_epoch < self.first <= epoch:  # the best so far is from the warm-up
+            accuracy = min(max(self.best[0], 0.0), 1.0)
+            return found[0] >= accuracy - (accuracy * (1 - accuracy) / max(len(self.index), 1)) ** 0.5
+        return found > self.best
 
     def stop(self, epoch: int) -> str | None:
         since = epoch - max(self.best_epoch, self.settled)

@@ -17,6 +17,7 @@ from ncgc.ops import kept_memory
 from ncgc.training.averaging import WeightAverage
 from ncgc.training.history import History
 from ncgc.training.selection import Selection
+from ncgc.training.teacher import PredictionAverage
 
 # called after every epoch with the epoch and its quantities
 Watcher = Callable[[int, dict[str, float]], None]
@@ -33,6 +34,7 @@ class TrainerSettings:
     schedule: str = "constant"
     epochs: int = 400
     pseudo_label_source: str = "clean"
+    teacher: float = 0.0
     centroids: str = "kmeans"
 
 
@@ -75,7 +77,10 @@ class Trainer:
         self.watch = watch
         self.centroids: nn.Parameter | None = None
         self.history = History()
-        self._clean: Tensor | None = None  # logits of the latest pass without dropout
+        self._clean: Tensor | None = None  # what clean targets come from: logits of passes without dropout
+        self._teacher = (
+            PredictionAverage(settings.teacher) if settings.teacher and objective.settings.pl_weight else None
+        )
         self._optimizer = torch.optim.Adam(self._groups(), lr=settings.learning_rate, fused=True)
         self._average = WeightAverage(network, settings.averaging) if settings.averaging else None
         self._best, self._best_epoch = self._copy(), 0
@@ -144,13 +149,11 @@ class Trainer:
         None if it is not finite: the step was too large, and its weights must not be kept.
         """
         self.network.eval()
-        if self._average is None:
-            self._clean = self.network(self.operators, embeddings=False).logits
-        else:
-            self._clean = self._average(self.operators, embeddings=False).logits
-        if not bool(torch.isfinite(self._clean).all()):
+        logits: Tensor = (self._average or self.network)(self.operators, embeddings=False).logits
+        if not bool(torch.isfinite(logits).all()):
             return None
-        return self.selection.observe(epoch, self._clean)
+        self._clean = logits if self._teacher is None else self._teacher.update(logits)
+        return self.selection.observe(epoch, logits)
 
     @torch.no_grad()
     def _begin_clusters(self) -> bool:
