@@ -12,6 +12,10 @@ class GraphError(NCGCError):
     """The graph, its features or its labels cannot be used as given."""
 
 
+class InputError(NCGCError):
+    """A person's file cannot be used as given; says which file, which row, and what to do."""
+
+
 class ParameterError(NCGCError):
     """A hyper-parameter, option or configuration key is unknown or out of range."""
 
