@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy import sparse
@@ -40,5 +42,30 @@ def make_planted():
             features = sparse.csr_array((np.ones(45), (np.arange(45), column)), shape=(45, 60))
         graph = Graph.from_edges(pairs, features, block if labels is None else labels)
         return graph, Split(np.arange(9), np.arange(9, 24) if validation else [], np.arange(24, 45))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_tables():
+    """A table of nodes and one of edges: three blocks with an id, a label (of the first few), an age and a town."""
+
+    def make(
+        labelled: int = 18, ids: Sequence[str] | None = None, classes: Sequence[str] = ("eggs", "ham", "spam")
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        generator = np.random.default_rng(0)
+        block = np.arange(48) % 3
+        names = np.array([f"n{node:02}" for node in range(48)] if ids is None else list(ids), dtype=object)
+        chance = np.where(block[:, None] == block, 0.3, 0.03)
+        pairs = np.argwhere(np.triu(generator.random((48, 48)) < chance, 1))
+        nodes = pd.DataFrame(
+            {
+                "id": names,
+                "label": np.where(np.arange(48) < labelled, np.array(classes, dtype=object)[block], None),
+                "age": (10 * block + generator.normal(scale=4, size=48)).round(2),
+                "town": np.array(["Ulm", "Bern", "Graz"])[(block + (generator.random(48) < 0.3)) % 3],
+            }
+        )
+        return nodes, pd.DataFrame({"source": names[pairs[:, 0]], "target": names[pairs[:, 1]]})
 
     return make

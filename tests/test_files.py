@@ -134,3 +134,83 @@ def test_killed_while_writing_no_final_name_is_half_written(tmp_path, exists):
         assert (path / "a.csv").read_text() == "old"
     else:
         assert left == []
+
+
+def test_a_folder_inside_is_delivered_too(tmp_path):
+    with whole_folder(tmp_path / "run") as place:
+        (place / "a.csv").write_text("a")
+        with whole_folder(place / "model", at_once=True) as inner:
+            (inner / "b.bin").write_text("b")
+        assert names(place / "model") == ["b.bin"]
+    assert names(tmp_path / "run") == ["a.csv", "model"]
+    assert names(tmp_path / "run" / "model") == ["b.bin"]
+
+
+def test_a_folder_inside_replaces_the_old_one_as_a_whole(tmp_path):
+    for name in ("old.bin", "b.bin"):
+        (tmp_path / "model").mkdir(exist_ok=True)
+        (tmp_path / "model" / name).write_text("old")
+    (tmp_path / "letters").mkdir()
+    with whole_folder(tmp_path, overwrite=True) as place:
+        (place / "model").mkdir()
+        (place / "model" / "b.bin").write_text("new")
+    assert names(tmp_path) == ["letters", "model"]
+    assert names(tmp_path / "model") == ["b.bin"]
+    assert (tmp_path / "model" / "b.bin").read_text() == "new"
+
+
+def test_stale_folders_are_named_with_a_slash(tmp_path):
+    for name in ("model", "letters", "a.csv"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "b").write_text("b")
+    with whole_folder(tmp_path, overwrite=True, stale=["model/", "a.csv", "letters"].__contains__):
+        pass
+    assert names(tmp_path) == ["a.csv", "letters"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, OSError])
+def test_at_once_a_failed_block_leaves_the_old_folder(tmp_path, error):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "old").write_text("old")
+
+    def fail() -> None:
+        with whole_folder(tmp_path / "run", overwrite=True, at_once=True) as place:
+            (place / "new").write_text("new")
+            raise error("disk")
+
+    with pytest.raises(OutputError if error is OSError else error):
+        fail()
+    assert names(tmp_path) == ["run"]
+    assert names(tmp_path / "run") == ["old"]
+
+
+def test_at_once_the_old_folder_makes_way(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "old").write_text("old")
+    with whole_folder(tmp_path / "run", overwrite=True, at_once=True) as place:
+        (place / "new").write_text("new")
+        assert names(tmp_path / "run") == ["old"]
+    assert names(tmp_path) == ["run"]
+    assert names(tmp_path / "run") == ["new"]
+
+
+def test_a_swap_that_fails_puts_the_old_folder_back(tmp_path, monkeypatch):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "old").write_text("old")
+    rename = Path.rename
+
+    def refuse(self: Path, target: Path) -> Path:
+        if (self / "new").exists():
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+
+    def swap() -> None:
+        with whole_folder(tmp_path / "run", overwrite=True, at_once=True) as place:
+            (place / "new").write_text("new")
+
+    with pytest.raises(OutputError, match="No space left"):
+        swap()
+    assert names(tmp_path) == ["run"]
+    assert names(tmp_path / "run") == ["old"]

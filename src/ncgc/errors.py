@@ -32,5 +32,9 @@ class TrainingError(NCGCError):
     """Training could not produce a model at all."""
 
 
+class ModelFileError(NCGCError):
+    """A saved model is missing, damaged, of another version, or a model cannot be saved."""
+
+
 class OutputError(NCGCError):
     """Results cannot be written where they were asked for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ncgc.automatic import automatic_input_dropout, automatic_norm
+from ncgc.calibration import FOLDS, Calibration, FoldWatcher, calibrate
 from ncgc.coerce import listed
 from ncgc.datasets import Split
 from ncgc.errors import GraphError
@@ -19,6 +21,7 @@ from ncgc.losses import Objective, ObjectiveSettings, automatic_relaxation, stud
 from ncgc.metrics import labelled_accuracy
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.parameters import PARAMETERS, check_parameters
+from ncgc.scaling import FeatureScaling
 from ncgc.training import (
     BestValidation,
     Selection,
@@ -44,7 +47,9 @@ class NCGC(BaseEstimator):
         prior_: (K,) class shares that the last pseudo-labels were balanced toward.
         transduction_: (n,) a label for every node, the given ones where given.
         clusters_: (n,) the cluster of every node (of the embedded clustering, or of the prototypes without it).
-        seeds_: the seeds drawn from ``random_state``.
+        scaling_: the :class:`FeatureScaling` learnt from the fitted graph, which every other graph gets too.
+        calibration_: None, or what :meth:`calibrate` learnt.
+        seeds_: the seeds drawn from ``random_state``. extra_: what a file this model was loaded from says besides.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split
@@ -162,7 +167,8 @@ class NCGC(BaseEstimator):
         graph.validate()
         split = (Split.from_labels(graph) if split is None else split).validate(graph)
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
-        operators = self._operators(graph)
+        scaling = FeatureScaling.fit(graph, self.features)
+        operators = GraphOperators(scaling.apply(graph))
         network = self._network(graph, torch.Generator().manual_seed(seeds[0]))
         objective = self._objective(graph, split)
         trainer = Trainer(
@@ -186,15 +192,10 @@ class NCGC(BaseEstimator):
             watch,
         )
         result = trainer.run()
-        self._remember(graph, split, operators, network, objective, result)
+        self._remember(graph, split, scaling, network, objective, result)
+        self._look(operators)
         self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
         return self
-
-    def _operators(self, graph: Graph) -> GraphOperators:
-        if self.features == "centred":
-            graph = graph.centred()
-        scaled = {"raw": None, "row": "sum", "unit": "length", "centred": "length"}[self.features]
-        return GraphOperators(graph if scaled is None else graph.row_normalised(scaled))
 
     def _network(self, graph: Graph, generator: torch.Generator) -> SOGN:
         density = graph.feature_density
@@ -257,7 +258,7 @@ class NCGC(BaseEstimator):
         self,
         graph: Graph,
         split: Split,
-        operators: GraphOperators,
+        scaling: FeatureScaling,
         network: SOGN,
         objective: Objective,
         result: TrainingResult,
@@ -269,6 +270,7 @@ class NCGC(BaseEstimator):
                 RuntimeWarning,
                 stacklevel=3,
             )
+        self.calibration_: Calibration | None = None
         self.classes_ = graph.classes
         self.n_features_in_ = graph.num_features
         self.network_ = network
@@ -278,14 +280,38 @@ class NCGC(BaseEstimator):
         self.termination_ = result.termination
         self.seconds_ = result.seconds
         self.prior_ = objective.prior.numpy()
-        self.graph_, self.split_ = graph, split
-        output = self._walk(operators)
-        self._output = output
+        self.graph_, self.split_, self.scaling_ = graph, split, scaling
+        self.extra_: dict[str, Any] = {}
+
+    def _look(self, operators: GraphOperators) -> None:
+        """What the network says of the fitted graph: after training, and after loading."""
+        output = self._output = self._walk(operators)
         labels = output.logits.argmax(dim=1).numpy()
-        given = split.training_labels(graph)
+        given = self.split_.training_labels(self.graph_)
         self.transduction_ = self.classes_[np.where(given >= 0, given, labels)]
-        clusters = output.logits if result.centroids is None else student_t(network.clustered(output), result.centroids)
-        self.clusters_ = clusters.argmax(dim=1).numpy()
+        self.clusters_ = self._clusters(output)
+
+    def _clusters(self, output: Output) -> np.ndarray:
+        """(n,) cluster numbers: of the embedded clustering, or of the prototypes without it."""
+        centroids = self.centroids_
+        scores = output.logits if centroids is None else student_t(self.network_.clustered(output), centroids)
+        numbers: np.ndarray = scores.argmax(dim=1).numpy()
+        return numbers
+
+    # ---------------------------------------------------------------- keeping
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the fitted model, and the graph it was fitted on, to a folder that :meth:`load` reads; nothing is pickled."""
+        from ncgc.io.model_file import save_model
+
+        save_model(self, path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path) -> NCGC:
+        """The model in a folder that :meth:`save` wrote; it predicts what the saved one did, to the bit."""
+        from ncgc.io.model_file import load_model
+
+        return load_model(path)
 
     # ---------------------------------------------------------------- using
 
@@ -296,14 +322,35 @@ class NCGC(BaseEstimator):
         return predicted
 
     def predict_proba(self, graph: Graph | None = None) -> np.ndarray:
-        """(n, K) probabilities softmax(H·W_proto), columns in the order of ``classes_``."""
-        probabilities: np.ndarray = self._outputs(graph).logits.double().softmax(dim=1).numpy()
+        """(n, K) probabilities softmax(H·W_proto), columns in the order of ``classes_``; calibrated after :meth:`calibrate`."""
+        logits = self._outputs(graph).logits.double()
+        if self.calibration_ is not None:
+            return self.calibration_.probabilities(logits.numpy())
+        probabilities: np.ndarray = logits.softmax(dim=1).numpy()
         return probabilities
+
+    def decision_function(self, graph: Graph | None = None) -> np.ndarray:
+        """(n, K) logits H·W_proto, columns in the order of ``classes_``."""
+        logits: np.ndarray = self._outputs(graph).logits.double().numpy()
+        return logits
+
+    def calibrate(self, folds: int = FOLDS, watch: FoldWatcher | None = None) -> NCGC:
+        """Make :meth:`predict_proba` mean what it says, by the validation labels or by cross-fitting the training labels.
+
+        Cross-fitting trains ``folds`` more models, each without its share of the labels. Sets ``calibration_``.
+        """
+        self._outputs(None)  # fitted?
+        self.calibration_ = calibrate(self, folds, watch)
+        return self
 
     def transform(self, graph: Graph | None = None) -> np.ndarray:
         """(n, d) embeddings H."""
         embeddings: np.ndarray = self._outputs(graph).embeddings.numpy().copy()
         return embeddings
+
+    def predict_clusters(self, graph: Graph | None = None) -> np.ndarray:
+        """(n,) the cluster of every node: ``clusters_``, or of another graph by the same centroids."""
+        return self._clusters(self._outputs(graph))
 
     def fit_predict(self, graph: Graph, split: Split | None = None) -> np.ndarray:
         """:meth:`fit`, then a label for every node, the given ones where given."""
@@ -342,7 +389,7 @@ class NCGC(BaseEstimator):
                 f"The graph has {graph.num_features} features but the model was fitted on {self.n_features_in_}; "
                 "give the same columns in the same order."
             )
-        return self._walk(self._operators(graph))
+        return self._walk(GraphOperators(self.scaling_.apply(graph)))
 
     def _walk(self, operators: GraphOperators) -> Output:
         with torch.no_grad():

@@ -54,12 +54,14 @@ def check_folder(path: str | Path, overwrite: bool = False) -> None:
 
 @contextmanager
 def whole_folder(
-    path: str | Path, overwrite: bool = False, stale: Callable[[str], bool] = lambda name: False
+    path: str | Path, overwrite: bool = False, stale: Callable[[str], bool] = lambda name: False, at_once: bool = False
 ) -> Iterator[Path]:
     """A temporary folder to write results to; when the block ends well they appear at ``path``, otherwise nothing does.
 
-    A new folder appears in one rename. In one that exists, files are replaced one by one, each whole, those for which
-    ``stale`` says yes by their name are removed, and everything else in it is left alone.
+    A new folder appears in one rename. In one that exists, files are replaced one by one, each whole, folders in it each
+    as a whole, those for which ``stale`` says yes by their name (of a folder: its name and a slash) are removed, and
+    everything else in it is left alone. With ``at_once`` the folder that exists makes way for the new one, with all that
+    is in it: for files that mean nothing without each other.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as root:
@@ -70,37 +72,69 @@ def whole_folder(
     """
     path = Path(path)
     check_folder(path, overwrite)
-    workshop = _workshop(path)
+    workshop = _workshop(path, beside=at_once)
     try:
         yield workshop
-        _deliver(workshop, path, stale)
+        _sync(workshop)
+        if at_once or not path.exists():
+            _put(workshop, path)
+        else:
+            _deliver(workshop, path, stale)
     except OSError as error:
         raise _refused(path, error) from None
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
 
 
+def _sync(folder: Path) -> None:
+    """Ask for every file in the folder, however deep, to be on the disk before a name points to it."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            with file.open("rb") as handle:
+                os.fsync(handle.fileno())
+
+
 def _deliver(workshop: Path, path: Path, stale: Callable[[str], bool]) -> None:
     made = sorted(workshop.iterdir())
-    for file in made:
-        with file.open("rb") as handle:
-            os.fsync(handle.fileno())
-    if not path.exists():
-        workshop.rename(path)
-        return
     names = {file.name for file in made}
     for old in list(path.iterdir()):
-        if old.is_file() and old.name not in names and stale(old.name):
+        if old.name == workshop.name or old.name in names:
+            continue
+        if old.is_file() and stale(old.name):
             old.unlink()
+        elif old.is_dir() and not old.is_symlink() and stale(old.name + "/"):
+            shutil.rmtree(old)
     for file in made:
-        file.replace(path / file.name)
+        if file.is_dir():
+            _put(file, path / file.name)
+        else:
+            file.replace(path / file.name)
 
 
-def _workshop(path: Path) -> Path:
+def _put(folder: Path, place: Path) -> None:
+    """Rename a folder to a place where another may be: at every moment there is the old one, none, or the new one."""
+    if not place.exists():
+        folder.rename(place)
+        return
+    place = place.resolve()  # where a link points, not the link
+    aside = place.with_name(_temporary(place))
+    place.rename(aside)
+    try:
+        folder.rename(place)
+    except OSError:
+        aside.rename(place)
+        raise
+    if aside.is_dir():
+        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        aside.unlink()
+
+
+def _workshop(path: Path, beside: bool = False) -> Path:
     """A new temporary folder from which a rename to ``path`` or into it stays on one disk."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    folder = (path if path.exists() else path.parent) / _temporary(path)
+    folder = (path if path.exists() and not beside else path.parent) / _temporary(path)
     folder.mkdir()
     return folder
 

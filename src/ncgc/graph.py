@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ncgc.automatic import DENSE
 from ncgc.coerce import (
     Features,
     as_edges,
@@ -237,19 +236,16 @@ class Graph:
         """The same graph with other features (n rows)."""
         return replace(self, features=as_features(features)).validate()
 
-    def centred(self, dense_from: float = DENSE) -> Graph:
-        """The same graph with the mean taken from every feature column, unless few entries are non-zero.
+    def feature_mean(self) -> np.ndarray:
+        """(D,) float32 mean of every feature column, summed in doubles."""
+        dense = self.features.toarray() if sparse.issparse(self.features) else self.features
+        mean: np.ndarray = dense.mean(axis=0, dtype=np.float64).astype(np.float32)
+        return mean
 
-        Rows of many positive numbers all point the same way, and a network spends its first epochs unlearning that. With
-        few non-zeros the mean is near zero anyway, and taking it would make X dense.
-        """
-        x = self.features
-        stored = x.nnz if sparse.issparse(x) else int(np.count_nonzero(x))
-        if stored < dense_from * max(x.shape[0] * x.shape[1], 1):
-            return self
-        dense = x.toarray() if sparse.issparse(x) else x
-        mean = dense.mean(axis=0, dtype=np.float64).astype(np.float32)
-        return replace(self, features=as_features(dense - mean))
+    def centred(self, mean: np.ndarray | None = None) -> Graph:
+        """The same graph with ``mean`` (D,) taken from every row of X, its own column mean by default; X becomes dense."""
+        dense = self.features.toarray() if sparse.issparse(self.features) else self.features
+        return replace(self, features=as_features(dense - (self.feature_mean() if mean is None else mean)))
 
     def row_normalised(self, norm: str = "sum") -> Graph:
         """The same graph with every feature row divided by its sum of absolute values, or by its Euclidean length.

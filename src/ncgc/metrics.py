@@ -59,8 +59,17 @@ def expected_calibration_error(probabilities: np.ndarray, truth: np.ndarray, bin
     """
     if not len(truth):
         return float("nan")
-    confidence = probabilities.max(axis=1)
-    right = probabilities.argmax(axis=1) == truth
+    return calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == truth, bins)
+
+
+def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int = 15) -> float:
+    """:func:`expected_calibration_error` from (m,) confidences and whether the labels were right; NaN for none.
+
+    >>> calibration_error(np.array([0.8, 0.8]), np.array([True, False]))
+    0.30000000000000004
+    """
+    if not len(right):
+        return float("nan")
     place = np.clip(np.ceil(confidence * bins).astype(np.int64) - 1, 0, bins - 1)
     gaps = np.bincount(place, weights=right - confidence, minlength=bins)
-    return float(np.abs(gaps).sum() / len(truth))
+    return float(np.abs(gaps).sum() / len(right))

@@ -55,7 +55,11 @@ def another(parameter: Parameter) -> Any:
     return middle if middle != parameter.default else middle / 3
 
 
-OF_SELECTION = ("patience", "weigh_validation", "choose_from")  # five epochs are too few for these to choose another one
+OF_SELECTION = (
+    "patience",
+    "weigh_validation",
+    "choose_from",
+)  # five epochs are too few for these to choose another one
 # every parameter but the backbone, which is a context
 OTHER = {name: another(parameter) for name, parameter in PARAMETERS.items() if name != "backbone"}
 

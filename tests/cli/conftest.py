@@ -18,6 +18,7 @@ import pytest
 from ncgc.cli import main
 
 QUICK = ("--epochs", "6", "--warmup", "2", "--ramp", "1", "--hidden", "8")
+BRIEF = ("--epochs", "12", "--warmup", "3", "--ramp", "2", "--hidden", "8")
 
 
 @dataclass
@@ -61,9 +62,9 @@ def quick(ncgc: Callable[..., Outcome]) -> Callable[..., Outcome]:
 
 @pytest.fixture
 def interrupted() -> Callable[..., Outcome]:
-    """Runs the command in a process of its own and sends Ctrl-C when stderr shows a word."""
+    """Runs the command in a process of its own and sends Ctrl-C, or another signal, when stderr shows a word."""
 
-    def run(*words: object, after: str, wait: float = 0.5) -> Outcome:
+    def run(*words: object, after: str, wait: float = 0.5, number: int = signal.SIGINT) -> Outcome:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(
             [sys.executable, "-c", "import sys; from ncgc.cli import main; sys.exit(main())", *map(str, words)],
@@ -79,8 +80,33 @@ def interrupted() -> Callable[..., Outcome]:
             assert line, seen
             seen += line
         time.sleep(wait)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)
         return Outcome(process.returncode, out, seen + err)
+
+    return run
+
+
+@pytest.fixture
+def tables(tmp_path: Path, make_tables: Callable[..., Any]) -> Callable[..., list[str]]:
+    """Writes a graph of 48 nodes as nodes.csv and edges.csv; the words that name them to `ncgc fit`."""
+
+    def write(**options: Any) -> list[str]:
+        words = []
+        for name, frame in zip(("nodes", "edges"), make_tables(**options), strict=True):
+            frame.to_csv(tmp_path / f"{name}.csv", index=False)
+            words += [f"--{name}", str(tmp_path / f"{name}.csv")]
+        return words
+
+    return write
+
+
+@pytest.fixture
+def fit(ncgc: Callable[..., Outcome], tables: Callable[..., list[str]], tmp_path: Path) -> Callable[..., Outcome]:
+    """A fit of a moment to the folder `run`, without calibration and report unless they are asked for."""
+
+    def run(*words: object, given: list[str] | None = None, out: str = "run", lean: bool = True) -> Outcome:
+        lately = ("--folds", 0, "--no-report") if lean else ("--folds", 2)
+        return ncgc("fit", *(tables() if given is None else given), "--out", tmp_path / out, *BRIEF, *lately, *words)
 
     return run

@@ -41,7 +41,7 @@ def test_zeros_and_ones_stay():
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=20))
 def test_any_numbers_give_finite_features(values):
     column = NumberColumn.fit(table(values), "x")
-    if min(values) == max(values):
+    if min(values) == max(values) != 0:  # a column of zeros stays: a word that no node has
         assert column is None
     else:
         out = column.transform(table(values))

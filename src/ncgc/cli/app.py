@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ncgc import __version__
-from ncgc.cli import bench, datasets, demo, train, tune
+from ncgc.cli import bench, datasets, demo, fit, label, predict, train, tune
 from ncgc.cli.help import Command, Group
 from ncgc.cli.screen import complain
 from ncgc.errors import NCGCError
@@ -28,7 +28,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo.demo, train.train_command(), tune.tune, datasets.datasets):
+for verb in (
+    demo.demo,
+    fit.fit_command(),
+    label.label,
+    predict.predict,
+    train.train_command(),
+    tune.tune,
+    datasets.datasets,
+):
     app.command(cls=Command)(verb)
 app.add_typer(bench.app)
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from ncgc.errors import InputError
 from ncgc.graph import Graph
 from ncgc.io.choose import choose_features
 from ncgc.io.columns import end_columns, id_column, label_column, weight_column
-from ncgc.io.edges import read_edges
+from ncgc.io.edges import check_header, read_edges
 from ncgc.io.features import FeatureEncoder
-from ncgc.io.ids import check_unique, id_array, id_cells, positions
+from ncgc.io.ids import check_unique, id_array, id_cells
 from ncgc.io.labels import read_labels
 from ncgc.io.tables import as_table
 
@@ -98,10 +96,8 @@ def read_graph(
     labels = read_labels(table, label_name, classes, strict=not fitted)
 
     source_name, target_name, told_ends = end_columns(links, source, target)
-    if told_ends and (positions(pa.chunked_array([[source_name, target_name]]), ids) >= 0).all():
-        raise InputError(
-            f"{links.name} has no header: its first row holds node ids; add the header source,target above it."
-        )
+    if told_ends:
+        check_header(links, source_name, target_name, ids)
     weight_name = weight_column(links, weight, [source_name, target_name])
     merged = read_edges(links, table, ids, source_name, target_name, weight_name)
 

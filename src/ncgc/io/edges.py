@@ -86,16 +86,30 @@ def merge(source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, n:
 
 
 def read_edges(
-    table: Table, nodes: Table, ids: pa.ChunkedArray, source: str, target: str, weight: str | None
+    table: Table,
+    nodes: Table,
+    ids: pa.ChunkedArray,
+    source: str,
+    target: str,
+    weight: str | None,
+    elsewhere: str = "",
 ) -> Merged:
-    """The edges of a table, whose ends are looked up among the ids of the node table."""
+    """The edges of a table, whose ends are looked up among the ids of the node table (``elsewhere``: and of what else)."""
     ends = [id_cells(table, column, what) for column, what in ((source, "source"), (target, "target"))]
     found = [positions(cells, ids) for cells in ends]
     unknown = (found[0] < 0) | (found[1] < 0)
     if unknown.any():
-        raise _unknown(table, nodes, ids, ends, found, unknown)
+        raise _unknown(table, nodes, ids, ends, found, unknown, elsewhere)
     weights = None if weight is None else read_weights(table, weight)
     return merge(found[0], found[1], weights, len(ids))
+
+
+def check_header(table: Table, source: str, target: str, ids: pa.ChunkedArray) -> None:
+    """For columns whose names say nothing: raise an InputError if the header is an edge, of a file without one."""
+    if (positions(pa.chunked_array([[source, target]]), ids) >= 0).all():
+        raise InputError(
+            f"{table.name} has no header: its first row holds node ids; add the header source,target above it."
+        )
 
 
 def read_weights(table: Table, name: str) -> np.ndarray:
@@ -120,6 +134,7 @@ def _unknown(
     ends: list[pa.ChunkedArray],
     found: list[np.ndarray],
     unknown: np.ndarray,
+    elsewhere: str,
 ) -> InputError:
     row = int(unknown.argmax())
     cell = ends[0 if found[0][row] < 0 else 1][row]
@@ -132,7 +147,8 @@ def _unknown(
     else:
         remedy = f"add it to {nodes.name} or remove the edge"
     also = f" ({others:,} other edge{'s' * (others > 1)} likewise)" if others else ""
-    return InputError(f"{table.where(row)}: unknown node id {shown(cell)} (not in {nodes.name}); {remedy}{also}.")
+    where = nodes.name + (f" nor in {elsewhere}" if elsewhere else "")
+    return InputError(f"{table.where(row)}: unknown node id {shown(cell)} (not in {where}); {remedy}{also}.")
 
 
 def _starts(key: np.ndarray) -> np.ndarray:

@@ -43,9 +43,10 @@ class NumberColumn:
         values = numbers(table, name, REMEDY)
         known = values[~np.isnan(values)]
         missing = len(known) < len(values)
-        if not len(known) or (known.min() == known.max() and not missing):
+        # a word that no node has costs nothing, and with it the columns stay those of the data set
+        if not len(known) or (known.min() == known.max() != 0 and not missing):
             return None
-        if np.isin(known, (0, 1)).all() and known.any():
+        if np.isin(known, (0, 1)).all():
             return cls(name, 0.0, 1.0, missing)
         scale = float(np.abs(known).max()) or 1.0  # so that squares of huge or tiny numbers neither overflow nor vanish
         mean, std = (float(x * scale) for x in ((known / scale).mean(), (known / scale).std()))

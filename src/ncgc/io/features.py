@@ -16,7 +16,7 @@ from ncgc.coerce import Features
 from ncgc.errors import InputError, ParameterError
 from ncgc.io.cells import check_type
 from ncgc.io.columns import named_column, quoted
-from ncgc.io.encoders import ENCODERS, MOST_CATEGORIES, Column, TextColumn, from_dict, to_dict
+from ncgc.io.encoders import ENCODERS, MOST_CATEGORIES, Column, NumberColumn, TextColumn, from_dict, to_dict
 from ncgc.io.kinds import KINDS, guess_kind
 from ncgc.io.tables import Table, as_table
 
@@ -139,6 +139,13 @@ class FeatureEncoder:
     def used_columns(self) -> list[str]:
         """The columns a table must have to be transformed."""
         return [column.name for column in self._used]
+
+    @property
+    def standardised(self) -> bool:
+        """Whether a column of numbers was brought to mean 0 and deviation 1; columns of 0 and 1 are not."""
+        return any(
+            isinstance(column, NumberColumn) and (column.mean, column.std) != (0.0, 1.0) for column in self._used
+        )
 
     def describe(self) -> list[tuple[str, str, int]]:
         """(column, kind, number of features) of every column looked at; "drop" and 0 for those not used."""

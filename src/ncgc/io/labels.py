@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +49,17 @@ def read_labels(table: Table, name: str | None, classes: Sequence[str] | None = 
         found = pc.index_in(cells, value_set=pa.array(names, pa.string()), skip_nulls=True)
         numbers = np.asarray(pc.fill_null(found, -1).to_numpy()).astype(np.int64)
     return Labels(numbers, np.array(names, dtype=str), _notes(table, name, numbers, names) if strict else [])
+
+
+def labels_to_compare(table: Table, name: str | None, classes: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
+    """(n,) numbers of a model's ``classes``, -1 where a cell is empty or says something else, and a sentence on the latter."""
+    labels = read_labels(table, name, strict=False)
+    place = {str(known): number for number, known in enumerate(classes)}
+    numbers = np.array([place.get(one, -1) for one in labels.classes.tolist()] + [-1])[labels.numbers]
+    strange = int(((labels.numbers >= 0) & (numbers < 0)).sum())
+    words = "1 label is none" if strange == 1 else f"{strange:,} labels are none"
+    told = f"{table.name}, column {name!r}: {words} of the model's classes and not compared with."
+    return numbers, [told] if strange else []
 
 
 def _check_names(table: Table, name: str, names: list[str], labelled: int) -> None:

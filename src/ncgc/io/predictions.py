@@ -81,13 +81,21 @@ def write_predictions(path: str | Path, frame: pd.DataFrame) -> None:
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet"):
         raise OutputError(f"Predictions are written as .csv or .parquet. Got {path.name!r} instead.")
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    if ending == ".csv":
+        write_bytes(path, csv_bytes(frame))
+        return
     file = io.BytesIO()
-    if ending == ".parquet":
-        pq.write_table(table, file)
-    else:
-        file.write(_csv(table))
+    pq.write_table(_arrow(frame), file)
     write_bytes(path, file.getvalue())
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A frame as :func:`write_predictions` writes it to a .csv file."""
+    return _csv(_arrow(frame))
+
+
+def _arrow(frame: pd.DataFrame) -> pa.Table:
+    return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
 
 
 def _csv(table: pa.Table) -> bytes:

@@ -172,7 +172,7 @@ def _kmeans(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
     # Imported here: scikit-learn's clustering takes half a second to import, and training from a model file needs none.
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     # One thread: with more, partial sums arrive in any order and the last bit differs from run to run.
     with warnings.catch_warnings(), threadpool_limits(limits=1, user_api="openmp"):

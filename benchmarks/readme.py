@@ -1,0 +1,66 @@
+"""Puts the tables that `ncgc bench show` renders from the store into README.md, each between its command and an end mark.
+
+<!-- ncgc bench show table --split random --datasets cora -->
+... what the command prints as Markdown ...
+<!-- end -->
+
+python benchmarks/readme.py           rewrite README.md
+python benchmarks/readme.py --check   say which tables are stale, exit code 1 if any is
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from ncgc.cli import main
+from ncgc.files import write_text
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+RESULTS = Path(__file__).resolve().parent / "results"
+BLOCK = re.compile(r"(<!-- (ncgc bench show [^\n]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def rendered(text: str) -> str:
+    """The text with every block made anew."""
+    return BLOCK.sub(lambda block: block[1] + _table(block[2]) + block[4], text)
+
+
+def _table(command: str) -> str:
+    """The tables of a command in Markdown: rows and blank lines between tables, without what is said around them."""
+    words = [*shlex.split(command)[1:], "--format", "markdown", "--results", str(RESULTS)]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = main(words)
+    if code != 0:
+        raise SystemExit(f"'{command}' ended with exit code {code}.")
+    lines = out.getvalue().splitlines()
+    tables, inside = [""], False
+    for line in lines:
+        row = line.startswith("|")
+        if row:
+            tables.append(line)
+        elif inside:
+            tables.append("")
+        inside = row
+    return "\n".join(tables).rstrip("\n") + "\n\n"
+
+
+def run(arguments: list[str]) -> int:
+    text = README.read_text(encoding="utf-8")
+    stale = [block[2] for block in BLOCK.finditer(text) if rendered(block[0]) != block[0]]
+    for command in stale:
+        print(f"stale: {command}")
+    if "--check" in arguments:
+        return 1 if stale else 0
+    write_text(README, rendered(text))
+    print(f"{len(BLOCK.findall(text))} tables, {len(stale)} of them new.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

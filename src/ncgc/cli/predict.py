@@ -1,0 +1,201 @@
+"""`ncgc predict`: labels for nodes that a saved model has never seen."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from rich import box
+from rich.table import Table
+
+from ncgc.cli.results import json_line
+from ncgc.cli.screen import Screen, count, percent
+from ncgc.errors import OutputError, ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ncgc.estimator import NCGC
+    from ncgc.io.attach import Attached
+
+TABLES, RESULT = "Tables", "Result"
+ENDINGS = (".csv", ".parquet")
+
+
+def _text(flag: str, help: str, panel: str, metavar: str = "NAME") -> Any:
+    return typer.Option(flag, metavar=metavar, help=help, rich_help_panel=panel, show_default=False)
+
+
+def _switch(flag: str, help: str) -> Any:
+    return typer.Option(flag, help=help, rich_help_panel=RESULT)
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a model, or of a run by ncgc fit.")],
+    nodes: Annotated[Path | None, _text("--nodes", "The new nodes, a row each.", TABLES, "FILE")] = None,
+    edges: Annotated[
+        Path | None,
+        _text("--edges", "Their edges: among themselves, or to nodes of the model's graph.", TABLES, "FILE"),
+    ] = None,
+    id: Annotated[
+        str | None, _text("--id", "Column of the nodes' ids. Default: as in the model's table.", TABLES)
+    ] = None,
+    source: Annotated[str | None, _text("--source", "Column of the edges: from. Default: likewise.", TABLES)] = None,
+    target: Annotated[str | None, _text("--target", "Column of the edges: to. Default: likewise.", TABLES)] = None,
+    weight: Annotated[str | None, _text("--weight", "Column of the edges' weights. Default: likewise.", TABLES)] = None,
+    features: Annotated[
+        Path | None,
+        _text(
+            "--features",
+            "A .npz or .npy file with a row a new node, for a model that was fitted on one.",
+            TABLES,
+            "FILE",
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None, _text("--delimiter", "Of text tables, where it is not the usual one.", TABLES, "CHAR")
+    ] = None,
+    alone: Annotated[
+        bool,
+        typer.Option("--alone", help="Leave the model's graph out: all ids are of new nodes.", rich_help_panel=TABLES),
+    ] = False,
+    out: Annotated[Path | None, _text("--out", "The .csv or .parquet file to write.", RESULT, "FILE")] = None,
+    overwrite: Annotated[bool, _switch("--overwrite", "Replace the file if it is there.")] = False,
+    as_json: Annotated[
+        bool, _switch("--json", "One JSON object on stdout, without --out with every prediction; the rest on stderr.")
+    ] = False,
+    quiet: Annotated[bool, _switch("--quiet", "Show the result alone.")] = False,
+) -> int:
+    """Label new nodes with a model that ncgc fit or NCGC.save wrote.
+
+    The new nodes join the graph the model was fitted on where an edge leads there, and are a graph of their own otherwise.
+    A column of labels, if there is one, is only compared with.
+    """
+    if nodes is None or edges is None:
+        raise ParameterError(f"The {'nodes' if nodes is None else 'edges'} are missing; give --nodes and --edges.")
+    if out is not None:
+        _check_out(out, overwrite)
+    from ncgc.io.attach import attach_nodes  # slow from here on: torch
+    from ncgc.io.model_file import load_model
+    from ncgc.io.predictions import write_predictions
+    from ncgc.io.reading import Reading
+
+    screen = Screen(to_stderr=as_json, quiet=quiet)
+    fitted = load_model(model)
+    attached = attach_nodes(
+        fitted.graph_, nodes, edges, Reading.from_dict(fitted.extra_), id=id, source=source, target=target, weight=weight,
+        features=features, delimiter=delimiter, alone=alone,
+    )  # fmt: skip
+    frame, labels = _label(fitted, attached)
+    summary = _summary(fitted, attached, frame, labels)
+    _show(summary, attached, screen, str(model))
+    if out is not None:
+        write_predictions(out, frame)
+        screen.facts([("written", str(out))])
+    elif not as_json:
+        screen.facts([("note", "Nothing was written; give --out predictions.csv for the label of every node.")])
+    if as_json:
+        rows = None if out is not None else _rows(frame)
+        typer.echo(json_line({**summary, "out": None if out is None else str(out), "predictions": rows}))
+    return 0
+
+
+def _check_out(out: Path, overwrite: bool) -> None:
+    """Before the work, not after: can the file be written?"""
+    if out.suffix.lower() not in ENDINGS:
+        raise OutputError(f"Predictions are written as .csv or .parquet. Got --out {out.name!r} instead.")
+    if out.is_dir() or not out.parent.is_dir():
+        raise OutputError(f"The predictions cannot be written to {out}; --out must be a file in a folder that exists.")
+    if out.exists() and not overwrite:
+        raise OutputError(f"The file {out} exists; give another name, or --overwrite to replace it.")
+
+
+def _label(model: NCGC, attached: Attached) -> tuple[pd.DataFrame, np.ndarray]:
+    """The table of predictions of the new nodes, and (m,) the classes so given, -1 where the model abstains."""
+    from ncgc.io.predictions import predictions_frame
+
+    probabilities = model.predict_proba(attached.graph)[attached.new]
+    clusters = model.predict_clusters(attached.graph)[attached.new]
+    labels = np.where(probabilities.max(axis=1) < _threshold(model), -1, probabilities.argmax(axis=1))
+    return predictions_frame(attached.ids, labels, probabilities, model.classes_, clusters=clusters), labels
+
+
+def _threshold(model: NCGC) -> float:
+    """The confidence below which a model that was fitted with --abstain gives no label."""
+    if not isinstance(model.extra_.get("abstain"), int | float):
+        return 0.0
+    threshold = model.extra_.get("threshold")
+    return float(threshold) if isinstance(threshold, int | float) else math.inf
+
+
+def _summary(model: NCGC, attached: Attached, frame: pd.DataFrame, labels: np.ndarray) -> dict[str, Any]:
+    """What there is to say in numbers."""
+    told = labels >= 0
+    known = (attached.truth >= 0) & told
+    confidence = frame["confidence"].to_numpy(dtype=np.float64)
+    classes = []
+    for number, name in enumerate(model.classes_.tolist()):
+        mine = labels == number
+        classes.append(
+            {
+                "class": str(name),
+                "nodes": int(mine.sum()),
+                "mean_confidence": float(confidence[mine].mean()) if mine.any() else None,
+            }
+        )
+    return {
+        "nodes": len(labels),
+        "joined": attached.joined,
+        "bridges": attached.bridges,
+        "calibrated": model.calibration_ is not None,
+        "withheld": int((~told).sum()),
+        "mean_confidence": float(confidence[told].mean()) if told.any() else None,
+        "classes": classes,
+        "compared": int(known.sum()),
+        "accuracy": float((labels == attached.truth)[known].mean()) if known.any() else None,
+    }
+
+
+def _show(summary: dict[str, Any], attached: Attached, screen: Screen, model: str) -> None:
+    where = (
+        f"joined to the model's graph by {count(summary['bridges'], 'edge')}"
+        if summary["joined"]
+        else "a graph of their own: no edge leads to the model's graph"
+    )
+    notes = [("note" if number == 0 else "", note) for number, note in enumerate(attached.notes)]
+    words = f"{summary['nodes'] - summary['withheld']:,} of {count(summary['nodes'], 'new node')} labelled"
+    screen.facts([("model", model), ("nodes", f"{count(summary['nodes'], 'new node')}, {where}"), *notes])
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("class", style="bold cyan")
+    for title in ("nodes", "mean confidence"):
+        table.add_column(title, justify="right")
+    for row in summary["classes"]:
+        sure = row["mean_confidence"]
+        table.add_row(row["class"], f"{row['nodes']:,}", "" if sure is None else f"{sure:.2f}")
+    if summary["withheld"]:
+        table.add_row("(withheld)", f"{summary['withheld']:,}", "", style="dim")
+    screen.say()
+    screen.say(table)
+    screen.say()
+    if summary["accuracy"] is not None:
+        right, labels = percent(summary["accuracy"]), count(summary["compared"], "label")
+        screen.facts([("accuracy", f"{right} on {labels} in the table")])
+        words += f", {right} right on {labels}"
+    if screen.quiet:
+        screen.say(words, result=True)
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The table as JSON takes it: null for an empty cell."""
+    rows = []
+    for row in frame.astype(object).to_dict("records"):
+        rows.append({name: _plain(value) for name, value in row.items()})
+    return rows
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and math.isnan(value) else value

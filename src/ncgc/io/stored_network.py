@@ -1,0 +1,77 @@
+"""A trained network as its dimensions and its tensors, and back, both checked against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from ncgc.errors import ParameterError
+from ncgc.io.sealed import Damage, Record, plain
+from ncgc.nn import SOGN
+from ncgc.parameters import check_parameters
+
+PREFIX = "network."
+KEPT = ("backbone", "hidden", "beta", "dropout", "input_dropout", "node_dropout", "heads", "attention_dropout",
+        "alpha", "theta", "steps")  # fmt: skip
+NORMS: dict[type[nn.Module], str] = {nn.LayerNorm: "layer", nn.BatchNorm1d: "batch"}
+
+
+def network_facts(network: SOGN) -> dict[str, Any]:
+    """What the network was built with, "auto" decided: a rule may change in a later version, a trained network does not."""
+    return {
+        **{name: plain(getattr(network, name)) for name in KEPT},
+        "num_layers": len(network.convs),
+        "norm": None if network.norms is None else NORMS[type(network.norms[0])],
+        "residual": network.residuals is not None,
+    }
+
+
+def network_arrays(network: SOGN) -> dict[str, np.ndarray]:
+    """Every weight under its name in the network."""
+    state = network.state_dict()
+    return {PREFIX + name: tensor.detach().cpu().contiguous().numpy() for name, tensor in state.items()}
+
+
+def stored_network(facts: Record, arrays: dict[str, np.ndarray], in_features: int, num_classes: int) -> SOGN:
+    """The network that the two functions above were given; Damage where facts and arrays do not fit each other."""
+    found = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+    values = {name: facts(name, int, float, str, bool, None) for name in (*KEPT, "num_layers", "norm", "residual")}
+    try:
+        check_parameters(values, "the network")
+    except ParameterError as error:
+        raise Damage(str(error).rstrip(".")) from None
+    _check_sizes(values, found, in_features, num_classes)
+    try:
+        network = SOGN(in_features, num_classes, **values, generator=torch.Generator().manual_seed(0))
+    except (ValueError, RuntimeError, MemoryError) as error:
+        raise Damage(f"its network cannot be built ({str(error).splitlines()[0]})") from None
+    expected = network.state_dict()
+    for name in sorted(expected.keys() | found.keys()):
+        if name not in found or name not in expected:
+            raise Damage(f"weights.safetensors has {'a strange' if name in found else 'no'} tensor {name!r}")
+        array, tensor = found[name], expected[name]
+        if array.shape != tuple(tensor.shape) or torch.from_numpy(array.copy()).dtype != tensor.dtype:
+            raise Damage(
+                f"the tensor {name!r} has the type {array.dtype} and the shape {array.shape}, and the network needs "
+                f"{tensor.dtype} of the shape {tuple(tensor.shape)}"
+            )
+    network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in found.items()})
+    return network.eval()
+
+
+def _check_sizes(values: dict[str, Any], found: dict[str, np.ndarray], in_features: int, num_classes: int) -> None:
+    """Before anything is allocated by a number in a file: are there tensors of that size?"""
+    prototypes = found.get("prototypes", np.zeros(()))
+    sizes = {size for array in found.values() for size in array.shape}
+    if (
+        prototypes.shape != (values["hidden"], num_classes)
+        or in_features not in sizes
+        or values["num_layers"] > len(found)
+    ):
+        raise Damage(
+            f"weights.safetensors does not fit a network of {values['num_layers']} × {values['hidden']} for {in_features} "
+            f"features and {num_classes} classes"
+        )
