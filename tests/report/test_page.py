@@ -200,3 +200,11 @@ def test_of_more_nodes_the_page_says_how_many_are_shown(make_data):
     assert set(np.asarray(data.node_ids)[data.given >= 0]) <= set(ids)
     position = int(re.search(r'data-node="(\d+)"', page)[1])
     assert ids[position] == data.node_ids[50_000]
+
+
+def test_of_many_columns_the_first_thirty_are_shown(make_data):
+    columns = [(f"word{i}", "number", 1) for i in range(1433)]
+    page = render_report(make_data(columns=columns))
+    assert "word29<" in page
+    assert "word30<" not in page
+    assert "The first 30 of 1,433 columns are shown." in page
