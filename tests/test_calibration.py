@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.exceptions import NotFittedError
@@ -69,7 +69,8 @@ def naive_threshold(confidence, right, accuracy):
     return min(fitting)
 
 
-@given(st.lists(st.tuples(st.integers(1, 8), st.booleans()), max_size=40), st.floats(0.05, 0.95))
+@given(st.lists(st.tuples(st.integers(1, 8), st.booleans()), min_size=8, max_size=40), st.floats(0.05, 0.95))
+@example([(8, True)] * 12 + [(8, False)] * 8 + [(1, False)], 0.9)  # of those equally sure, the right ones first
 def test_threshold_is_the_least_that_a_loop_finds(pairs, accuracy):
     """Confidences of eight values only, so that many nodes are equally sure."""
     pairs = sorted(pairs, key=lambda pair: -pair[0])

@@ -26,6 +26,7 @@ SMALL = {
     "relaxation": 1.0,
     "features": "raw",
     "input_dropout": 0.0,
+    "norm": None,
 }
 
 

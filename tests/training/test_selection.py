@@ -167,3 +167,66 @@ def test_validation_drawn_at_random_is_not_weighed():
     rule = BestValidation(torch.arange(30), labels, 10, 0, weigh=True)
     found = rule.observe(1, three_classes((9, 9, 9), (900, 50, 50)))
     assert "val_weighted_accuracy" not in found
+
+
+# ---------------------------------------------------------------- the warm-up
+
+
+def right_of(count, total=100, loss=1.0):
+    """Logits of ``total`` validation nodes of class 0, of which ``count`` are predicted rightly."""
+    result = torch.zeros(total, 2)
+    result[:count, 0] = result[count:, 1] = loss
+    return result
+
+
+def from_third(total=100):
+    """A rule that prefers epochs from the third on."""
+    return BestValidation(torch.arange(total), torch.zeros(total, dtype=torch.long), 100, 3, first=3)
+
+
+@pytest.mark.parametrize(("early", "later", "best"), [(80, 76, 3), (80, 75, 2), (80, 80, 3), (80, 81, 3), (80, 40, 2)])
+def test_an_epoch_of_the_warm_up_is_kept_only_if_clearly_better(early, later, best):
+    """Of 100 nodes at 80 %, a standard error is 4."""
+    rule = from_third()
+    feed(rule, [right_of(50), right_of(early), right_of(later)])
+    assert rule.best_epoch == best
+
+
+@pytest.mark.parametrize(("total", "best"), [(100, 3), (10_000, 2)])
+def test_a_standard_error_is_smaller_with_more_nodes(total, best):
+    rule = from_third(total)
+    feed(rule, [right_of(0, total), right_of(80 * total // 100, total), right_of(77 * total // 100, total)])
+    assert rule.best_epoch == best
+
+
+def test_after_the_warm_up_the_best_is_kept_as_ever():
+    """A later epoch has to be better than the one in hand, not than the warm-up's."""
+    rule = from_third()
+    feed(rule, [right_of(50), right_of(80), right_of(77), right_of(76), right_of(78), right_of(78, loss=0.5)])
+    assert rule.best_epoch == 5
+
+
+def test_a_clear_loss_may_be_made_good_later():
+    rule = from_third()
+    feed(rule, [right_of(50), right_of(80), right_of(60), right_of(70), right_of(77)])
+    assert rule.best_epoch == 5
+
+
+def test_within_the_warm_up_the_best_is_kept_as_ever():
+    rule = from_third()
+    feed(rule, [right_of(80), right_of(79)])
+    assert rule.best_epoch == 1
+
+
+def test_without_first_a_point_is_enough():
+    rule = BestValidation(torch.arange(100), torch.zeros(100, dtype=torch.long), 100, 3)
+    feed(rule, [right_of(50), right_of(80), right_of(79)])
+    assert rule.best_epoch == 2
+
+
+def test_the_warm_up_of_weighed_validation():
+    """Ten nodes a class at 90 %: a standard error of 30 nodes is 5.5 points."""
+    for recalls, best in (((9, 9, 8), 2), ((9, 8, 7), 1)):
+        rule = BestValidation(torch.arange(30), BALANCED, 10, 0, weigh=True, first=2)
+        feed(rule, [three_classes((9, 9, 9), (400, 300, 300)), three_classes(recalls, (400, 300, 300))])
+        assert rule.best_epoch == best

@@ -37,7 +37,7 @@ class Run:
     ``seed`` draws the split and the model; on the paper's split of a citation graph, which is one, the model alone.
 
     >>> run = Run("cora", "random", seed=3)
-    >>> run.key == Run("cora", "random", seed=3, parameters={"epochs": 200}).key  # 200 is the default
+    >>> run.key == Run("cora", "random", seed=3, parameters={"epochs": 150}).key  # 150 is the default
     True
     """
 

@@ -39,8 +39,8 @@ def describe(parameter: Parameter) -> str:
     >>> from ncgc.parameters import PARAMETERS
     >>> describe(PARAMETERS["dropout"])
     'Dropout on hidden states: from 0 to below 1. Default 0.7.'
-    >>> describe(PARAMETERS["norm"])
-    'Normalisation before the activation: layer, batch or none. Default none.'
+    >>> describe(PARAMETERS["backbone"])
+    'Whose propagation the layers use: gcn, gat, sage, gcnii or appnp. Default gcn.'
     """
     first = parameter.help[0].upper() + parameter.help[1:]
     span = _span(parameter)
