@@ -1,27 +1,26 @@
-"""README.md: its example runs as printed, and what it names is there."""
+"""README's tables are those that the store gives."""
 
-import re
+import subprocess
+import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_runs_as_printed(capsys):
-    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(example.strip().splitlines()) <= 12
-    exec(compile(example, "README.md", "exec"), {})
-    assert "0." in capsys.readouterr().out
+def test_every_table_is_what_its_command_shows():
+    check = [sys.executable, ROOT / "benchmarks" / "readme.py", "--check"]
+    result = subprocess.run(check, capture_output=True, text=True, cwd=ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
-def test_links_lead_somewhere(path):
-    assert (ROOT / path).exists()
-
-
-def test_the_two_commands_come_first():
-    first = README.split("##")[0] + README.split("##")[1]
-    assert "make demo" in first
-    assert "make test" in first
+def test_a_changed_figure_is_noticed(tmp_path):
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        import readme
+    finally:
+        sys.path.pop(0)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = readme.BLOCK.search(text)
+    wrong = block[0].replace("±", "+-", 1)
+    assert wrong != block[0]
+    assert readme.rendered(wrong) == block[0]

@@ -18,7 +18,7 @@ def label(
     top: Annotated[
         int, typer.Option("--top", metavar="INT", help="How many nodes. Default 20.", show_default=False)
     ] = 20,
-    csv: Annotated[bool, typer.Option("--csv", help="A CSV table on stdout, to be filled in.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="A CSV table on stdout.")] = False,
 ) -> int:
     """Suggest the nodes most worth labelling next: those the model is unsure of, amid others it is unsure of."""
     from ncgc.estimator import NCGC  # slow from here on: torch
