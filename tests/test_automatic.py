@@ -3,6 +3,7 @@
 import pytest
 
 from ncgc import NCGC
+from ncgc.automatic import automatic_weight_decay
 
 SHORT = {"hidden": 8, "epochs": 2, "warmup": 0, "ramp": 1}
 
@@ -20,3 +21,19 @@ def test_what_is_given_is_kept(make_planted, form):
     assert network.norms is None
     assert network.input_dropout == 0.25
     assert NCGC(norm="layer", **SHORT).fit(*make_planted(form)).network_.norms is not None
+
+
+@pytest.mark.parametrize(
+    ("degree", "density", "decay"), [(3.9, 0.01, 5e-3), (8.9, 0.01, 5e-4), (31.0, 0.35, 5e-3), (2.0, 0.9, 5e-3)]
+)
+def test_weight_decay_follows_neighbours_and_density(degree, density, decay):
+    assert automatic_weight_decay(degree, density) == decay
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_the_estimator_trains_with_the_decay_of_its_graph(make_planted, form):
+    graph, split = make_planted(form)
+    decay = automatic_weight_decay(float(graph.degrees.mean()), graph.feature_density)
+    expected = NCGC(weight_decay=decay, **SHORT).fit(graph, split).predict_proba()
+    assert (NCGC(**SHORT).fit(graph, split).predict_proba() == expected).all()
+    assert (NCGC(weight_decay=decay * 20, **SHORT).fit(graph, split).predict_proba() != expected).any()

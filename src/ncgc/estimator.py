@@ -11,7 +11,7 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from ncgc.automatic import automatic_input_dropout, automatic_norm
+from ncgc.automatic import automatic_input_dropout, automatic_norm, automatic_weight_decay
 from ncgc.calibration import FOLDS, Calibration, FoldWatcher, calibrate
 from ncgc.coerce import listed
 from ncgc.datasets import Split
@@ -98,7 +98,7 @@ class NCGC(BaseEstimator):
         ramp: int = PARAMETERS["ramp"].default,
         learning_rate: float = PARAMETERS["learning_rate"].default,
         schedule: str = PARAMETERS["schedule"].default,
-        weight_decay: float = PARAMETERS["weight_decay"].default,
+        weight_decay: float | str = PARAMETERS["weight_decay"].default,
         decay_on: str = PARAMETERS["decay_on"].default,
         averaging: float = PARAMETERS["averaging"].default,
         epochs: int = PARAMETERS["epochs"].default,
@@ -178,7 +178,7 @@ class NCGC(BaseEstimator):
             self._selection(graph, split),
             TrainerSettings(
                 learning_rate=self.learning_rate,
-                weight_decay=self.weight_decay,
+                weight_decay=self._decay(graph),
                 decay_on=self.decay_on,
                 averaging=self.averaging,
                 schedule=self.schedule,
@@ -218,6 +218,14 @@ class NCGC(BaseEstimator):
             theta=self.theta,
             steps=self.steps,
             generator=generator,
+        )
+
+    def _decay(self, graph: Graph) -> float:
+        automatic = isinstance(self.weight_decay, str)
+        return (
+            automatic_weight_decay(float(graph.degrees.mean()), graph.feature_density)
+            if automatic
+            else self.weight_decay
         )
 
     def _objective(self, graph: Graph, split: Split) -> Objective:

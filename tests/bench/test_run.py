@@ -36,6 +36,7 @@ BY_HAND = {
     "warmup": 3,
     "ramp": 4,
     "norm": None,  # the rule says layer there
+    "weight_decay": 0.02,
     "teacher": 0.05,  # in five epochs longer memories are all the same
 }
 
@@ -180,4 +181,23 @@ def test_effective_changes_nothing_it_is_given():
 
 
 def test_settings_of_other_methods_are_their_own():
-    assert Run("cora", "few", method="label_spreading", parameters={"alpha": 0.5}).settings == {"alpha": 0.5}
+    assert Run("cora", "few", method="label_spreading", parameters={"alpha": 0.5}).settings == {
+        "alpha": 0.5,
+        "iterations": 1000,
+        "tolerance": 1e-6,
+    }
+
+
+@pytest.mark.parametrize(
+    ("dataset", "spelt_out"),
+    [
+        ("cora", {"norm": None, "input_dropout": 0.5, "weight_decay": 5e-3}),
+        ("cs", {"norm": None, "input_dropout": 0.5, "weight_decay": 5e-4}),
+        ("photo", {"norm": "layer", "input_dropout": 0.0, "weight_decay": 5e-3}),
+    ],
+)
+def test_auto_is_what_it_comes_to(dataset, spelt_out):
+    assert Run(dataset, "random").key == Run(dataset, "random", parameters=spelt_out).key
+    for name, value in spelt_out.items():
+        other = {"norm": "batch", "input_dropout": 0.3, "weight_decay": 0.1}[name]
+        assert Run(dataset, "random", parameters={name: other}).key != Run(dataset, "random").key, value

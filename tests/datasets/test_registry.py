@@ -42,6 +42,8 @@ def test_statistics(benchmark_data, name):
     assert found == TABLE[name]
     info = CATALOGUE[name]
     assert (info.nodes, info.edges, info.features, info.classes) == (*found[:3], found[4])
+    assert abs(info.density - graph.feature_density) < 1e-4
+    assert abs(info.mean_degree - graph.degrees.mean()) < 1e-9
     assert graph.name == name
     assert (graph.public_split is not None) == (info.family == "citation")
     assert (graph.adjacency != graph.adjacency.T).nnz == 0

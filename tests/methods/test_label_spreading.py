@@ -35,7 +35,7 @@ def test_tends_to_the_closed_form(weighted, alpha):
     labels = split.training_labels(graph)
     given = (labels[:, None] == np.arange(3)).astype(float)
     scores = (1 - alpha) * np.linalg.solve(np.eye(40) - alpha * spread, given)
-    model = LabelSpreading(alpha, iterations=10000, tolerance=1e-14).fit(graph, split)
+    model = LabelSpreading(alpha=alpha, iterations=10000, tolerance=1e-14).fit(graph, split)
     known = scores.sum(axis=1) > 1e-12
     expected = scores[known] / scores[known].sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba()[known], expected, atol=1e-9)
@@ -46,7 +46,7 @@ def test_agrees_with_scikit_learn():
     split = Split([0, 1, 2, 3, 4, 5], [], [10, 11, 12])
     dense = graph.adjacency.toarray().astype(float)
     keep = reached(graph, split) & (dense.sum(axis=1) > 0)
-    model = LabelSpreading(0.8, tolerance=1e-12).fit(graph, split)
+    model = LabelSpreading(alpha=0.8, tolerance=1e-12).fit(graph, split)
     reference = Reference(kernel=lambda *_: dense + 1e-300, alpha=0.8, max_iter=5000, tol=1e-12)
     reference.fit(np.zeros((40, 1)), split.training_labels(graph))
     np.testing.assert_allclose(model.predict_proba()[keep], reference.label_distributions_[keep], atol=1e-6)

@@ -40,7 +40,8 @@ def execute(run: Run, root: str | None = None) -> dict[str, Any]:
     if run.method == "ncgc":
         model = NCGC(**{**run.parameters, "random_state": run.seed})
     else:
-        model = find_method(run.method)(**run.parameters)
+        method = find_method(run.method)
+        model = method(**run.parameters, **({"random_state": run.seed} if "random_state" in method.PARAMETERS else {}))
     _forget_peak()
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -65,7 +66,7 @@ def execute(run: Run, root: str | None = None) -> dict[str, Any]:
         "seconds": round(seconds, 3),
         "peak_mib": _peak(),
     }
-    if run.method == "ncgc":
+    if len(model.history_):
         record |= {
             "best_epoch": model.best_epoch_,
             "epochs": len(model.history_),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ncgc.bench.presets import preset
+from ncgc.bench.presets import method_preset, preset
 from ncgc.bench.run import PLAIN, Run
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
@@ -82,10 +82,10 @@ def table_plan(
                     run = Run(dataset, split, None, seed, parameters=parameters)
                     entries.append(Entry(run, dataset, split, variant, backbone, settings))
         for other in others:
+            own = method_preset(other, dataset)
             for seed in seeds:
-                entries.append(
-                    Entry(Run(dataset, split, None, seed, method=other), dataset, split, other, None, settings)
-                )
+                run = Run(dataset, split, None, seed, method=other, parameters=own)
+                entries.append(Entry(run, dataset, split, other, None, settings))
     return entries
 
 
@@ -148,7 +148,8 @@ def labels_plan(
                         run = Run(dataset, "few", count, seed, parameters={**base, **changes})
                         entries.append(Entry(run, dataset, "few", variant, backbone, settings, count))
             for other in others:
+                own = method_preset(other, dataset)
                 for seed in seeds:
-                    run = Run(dataset, "few", count, seed, method=other)
+                    run = Run(dataset, "few", count, seed, method=other, parameters=own)
                     entries.append(Entry(run, dataset, "few", other, None, settings, count))
     return entries

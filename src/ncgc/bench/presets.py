@@ -7,6 +7,8 @@
     beta = 0.003
 
 The narrower wins. Settings without any table for a data set are for all data sets.
+
+The methods NCGC is compared with have a file each in ``settings/methods/``: a table [common] and one a data set.
 """
 
 from __future__ import annotations
@@ -38,6 +40,26 @@ def preset(name: str, backbone: str, dataset: str) -> dict[str, Any]:
     # TOML has no none
     values = {key: None if value == "none" else value for key, value in values.items()}
     check_parameters(values, f"settings/{name}.toml")
+    return values
+
+
+def method_preset(method: str, dataset: str | None = None) -> dict[str, Any]:
+    """The hyper-parameters of a method of ``ncgc.methods`` on a data set, or on any: those of its authors where they are known.
+
+    >>> method_preset("gcn", "cora")["hidden"]
+    16
+    """
+    from ncgc.methods import find_method  # torch comes with it
+
+    kind = find_method(method)
+    path = files("ncgc.bench") / "settings" / "methods" / f"{method}.toml"
+    tables = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    values = {**tables.get("common", {}), **(tables.get(dataset, {}) if dataset else {})}
+    values = {key: None if value == "none" else value for key, value in values.items()}
+    for name, value in values.items():
+        if name not in kind.PARAMETERS:
+            raise ParameterError(unknown_name(name, kind.PARAMETERS, f"parameter in settings/methods/{method}.toml"))
+        kind.PARAMETERS[name].check(value, f"settings/methods/{method}.toml")
     return values
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ncgc.datasets.catalogue import family_of
+from ncgc.automatic import automatic_input_dropout, automatic_norm, automatic_weight_decay
+from ncgc.datasets.catalogue import family_of, find_info
 from ncgc.parameters import DEFAULTS, PARAMETERS
 
 PLAIN = {"soft_orthogonality": False, "kl": False, "pl": False}  # the backbone alone
@@ -52,7 +53,7 @@ class Run:
     @property
     def settings(self) -> dict[str, Any]:
         """Every parameter that has an effect, given or default."""
-        return effective(self.parameters) if self.method == "ncgc" else dict(self.parameters)
+        return effective(self.parameters) if self.method == "ncgc" else whole(self.method, self.parameters)
 
     @cached_property
     def key(self) -> str:
@@ -75,9 +76,25 @@ def key_of(
         split = "random"  # the paper draws these anew for every seed, just as we do
     if labels_per_class is None:
         labels_per_class = {"random": 20, "few": 1}.get(split)  # what such a split takes when nothing is said
-    parts = [dataset, split, labels_per_class, seed, method, blind, _plain(settings)]
+    parts = [dataset, split, labels_per_class, seed, method, blind, _plain(resolved(dataset, settings))]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def resolved(dataset: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with what "auto" comes to on this data set: what is done counts, not what it is called.
+
+    >>> resolved("photo", {"norm": "auto"}), resolved("cs", {"weight_decay": "auto"})
+    ({'norm': 'layer'}, {'weight_decay': 0.0005})
+    """
+    about = find_info(dataset)
+    values = {
+        "norm": automatic_norm(about.density),
+        "input_dropout": automatic_input_dropout(about.density),
+        "weight_decay": automatic_weight_decay(about.mean_degree, about.density),
+    }
+    auto = {name for name in values if isinstance(settings.get(name), str) and settings[name] == "auto"}
+    return {name: values[name] if name in auto else value for name, value in settings.items()}
 
 
 def key_of_record(record: Mapping[str, Any]) -> str:
@@ -85,6 +102,8 @@ def key_of_record(record: Mapping[str, Any]) -> str:
     settings = record["settings"]
     if record["method"] == "ncgc":
         settings = effective({name: p.before for name, p in PARAMETERS.items()} | settings)
+    else:
+        settings = whole(record["method"], settings)
     dataset, split, labels = (record[name] for name in ("dataset", "split", "labels_per_class"))
     return key_of(dataset, split, labels, record["seed"], record["method"], settings, record.get("blind", False))
 
@@ -113,6 +132,19 @@ def effective(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if not values["kl"] and not values["pl"]:
         idle.update(("warmup", "ramp", "choose_from"))
     return {name: value for name, value in values.items() if name not in idle}
+
+
+def whole(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters of another method, given or default, without the seed.
+
+    >>> whole("label_spreading", {"alpha": 0.5})
+    {'alpha': 0.5, 'iterations': 1000, 'tolerance': 1e-06}
+    """
+    from ncgc.methods import METHODS  # torch comes with it
+
+    rows = METHODS[method].PARAMETERS if method in METHODS else {}
+    values = {name: row.before for name, row in rows.items()} | dict(parameters)
+    return {name: value for name, value in values.items() if name != "random_state"}
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

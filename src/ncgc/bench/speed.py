@@ -93,7 +93,7 @@ def make_epochs(graph: Graph, backbone: str, heads: int, ways: tuple[str, ...], 
         start = initial_centroids(network.eval()(operators).embeddings, graph.num_classes, "random", 0)
     network.train()
     generator = torch.Generator().manual_seed(1)
-    lr, decay = model.learning_rate, model.weight_decay
+    lr, decay = model.learning_rate, model._decay(graph)
     epochs: dict[str, Epoch] = {}
     for way in ways:
         objective = model._objective(graph, split)

@@ -23,6 +23,7 @@ class DatasetInfo:
         title: the usual spelling, also the name of the folder its files lie in.
         family: "citation", "amazon", "coauthor" or "embedded" (comes with a library, no files).
         nodes, edges, features, classes: documented figures; an undirected edge counts once.
+        density: share of the n×D feature entries that are not zero.
         source: a sentence saying where it would come from.
         path: the raw folder it was found in, None where there is none.
         here: whether it loads without a download.
@@ -35,9 +36,19 @@ class DatasetInfo:
     edges: int
     features: int
     classes: int
+    density: float
     source: str
     path: Path | None = None
     here: bool = False
+
+    @property
+    def mean_degree(self) -> float:
+        """Neighbours of a node, on average.
+
+        >>> round(find_info("cora").mean_degree, 1)
+        3.9
+        """
+        return 2 * self.edges / self.nodes
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -63,14 +74,14 @@ _DIGITS = "Built from the handwritten digits inside scikit-learn; nothing to dow
 CATALOGUE: dict[str, DatasetInfo] = {
     info.name: info
     for info in (
-        DatasetInfo("digits", "Digits", "embedded", 1797, 12339, 64, 10, _DIGITS),
-        DatasetInfo("cora", "Cora", "citation", 2708, 5278, 1433, 7, _PLANETOID),
-        DatasetInfo("citeseer", "CiteSeer", "citation", 3327, 4552, 3703, 6, _PLANETOID),
-        DatasetInfo("pubmed", "PubMed", "citation", 19717, 44324, 500, 3, _PLANETOID),
-        DatasetInfo("computers", "Computers", "amazon", 13752, 245861, 767, 10, _AMAZON),
-        DatasetInfo("photo", "Photo", "amazon", 7650, 119081, 745, 8, _AMAZON),
-        DatasetInfo("cs", "CS", "coauthor", 18333, 81894, 6805, 15, _COAUTHOR),
-        DatasetInfo("physics", "Physics", "coauthor", 34493, 247962, 8415, 5, _COAUTHOR),
+        DatasetInfo("digits", "Digits", "embedded", 1797, 12339, 64, 10, 0.5107, _DIGITS),
+        DatasetInfo("cora", "Cora", "citation", 2708, 5278, 1433, 7, 0.0127, _PLANETOID),
+        DatasetInfo("citeseer", "CiteSeer", "citation", 3327, 4552, 3703, 6, 0.0085, _PLANETOID),
+        DatasetInfo("pubmed", "PubMed", "citation", 19717, 44324, 500, 3, 0.1002, _PLANETOID),
+        DatasetInfo("computers", "Computers", "amazon", 13752, 245861, 767, 10, 0.3484, _AMAZON),
+        DatasetInfo("photo", "Photo", "amazon", 7650, 119081, 745, 8, 0.3474, _AMAZON),
+        DatasetInfo("cs", "CS", "coauthor", 18333, 81894, 6805, 15, 0.0088, _COAUTHOR),
+        DatasetInfo("physics", "Physics", "coauthor", 34493, 247962, 8415, 5, 0.0039, _COAUTHOR),
     )
 }
 

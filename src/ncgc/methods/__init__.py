@@ -1,19 +1,49 @@
-"""The methods NCGC is compared with: one file each, one contract for all, found by name.
+"""The methods NCGC is compared with: one file each, one contract for all, found by the name of the file.
 
-The contract is the estimator's: ``fit(graph, split)``, ``predict()``, ``predict_proba()``, ``score()``, ``transduction_``.
+The contract is the estimator's: ``fit(graph, split)``, ``predict()``, ``predict_proba()``, ``score()``, ``transduction_``,
+and ``transform()`` where there are embeddings. docs/adding-a-method.md shows how to write one.
 """
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
 
 from ncgc.errors import ParameterError
 from ncgc.methods.label_spreading import LabelSpreading
+from ncgc.methods.learned import Learned, Task
+from ncgc.methods.method import FAMILIES, Method, Solution
 from ncgc.methods.transductive import Transductive
 from ncgc.parameters import unknown_name
 
-METHODS: dict[str, type[Transductive]] = {"label_spreading": LabelSpreading}
+__all__ = [
+    "FAMILIES",
+    "METHODS",
+    "LabelSpreading",
+    "Learned",
+    "Method",
+    "Solution",
+    "Task",
+    "Transductive",
+    "find_method",
+]
 
-__all__ = ["METHODS", "LabelSpreading", "Transductive", "find_method"]
+
+def _found() -> dict[str, type[Method]]:
+    """Every class in this folder that has a title, under the name of its file; by family, then by name."""
+    methods = {}
+    for module in pkgutil.iter_modules(__path__):
+        for value in vars(import_module(f"{__name__}.{module.name}")).values():
+            own = getattr(value, "__module__", "") == f"{__name__}.{module.name}"
+            if own and isinstance(value, type) and issubclass(value, Method) and "title" in vars(value):
+                methods[module.name] = value
+    return dict(sorted(methods.items(), key=lambda pair: (FAMILIES.index(pair[1].family), pair[0])))
 
 
-def find_method(name: str) -> type[Transductive]:
+METHODS = _found()
+
+
+def find_method(name: str) -> type[Method]:
     """The class of the method called ``name``.
 
     >>> find_method("label_spreading").__name__

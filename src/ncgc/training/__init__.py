@@ -1,16 +1,22 @@
 """From a network and an objective to trained weights."""
 
+from ncgc.training.descent import Descended, descend
 from ncgc.training.history import History
+from ncgc.training.keep import KeepEpoch, LastEpoch
 from ncgc.training.selection import BestValidation, Selection, StablePredictions
 from ncgc.training.trainer import Trainer, TrainerSettings, TrainingResult, Watcher
 
 __all__ = [
     "BestValidation",
+    "Descended",
     "History",
+    "KeepEpoch",
+    "LastEpoch",
     "Selection",
     "StablePredictions",
     "Trainer",
     "TrainerSettings",
     "TrainingResult",
     "Watcher",
+    "descend",
 ]

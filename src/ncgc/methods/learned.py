@@ -1,0 +1,160 @@
+"""Learned: what every method that trains a network by full-batch descent has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from ncgc.datasets import Split
+from ncgc.errors import GraphError
+from ncgc.graph import Graph
+from ncgc.methods.declared import declared
+from ncgc.methods.method import Method, Solution
+from ncgc.nn import GraphOperators, Output
+from ncgc.scaling import ROWS, FeatureScaling
+from ncgc.training import Descended, KeepEpoch, LastEpoch, Selection, Watcher, descend
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method trains on: the graph with scaled features, and of the labels the training nodes' alone.
+
+    Attributes:
+        graph: the graph; its labels are -1 but on the training nodes.
+        operators: its features and propagation matrices as tensors.
+        train, labels: (l,) training nodes and their classes.
+        weights, drops: where first weights come from, and everything random in training.
+        seed: for what takes a number and not a generator (k-means).
+    """
+
+    graph: Graph
+    operators: GraphOperators
+    train: Tensor
+    labels: Tensor
+    weights: torch.Generator
+    drops: torch.Generator
+    seed: int
+
+    @property
+    def num_classes(self) -> int:
+        return self.graph.num_classes
+
+    @property
+    def num_features(self) -> int:
+        return self.graph.num_features
+
+    @property
+    def unlabelled(self) -> Tensor:
+        """(u,) all nodes but the training nodes."""
+        return torch.from_numpy(np.flatnonzero(self.graph.labels < 0))
+
+
+class Learned(Method):
+    """A method with a network, a loss on it, and a rule for the epoch to keep.
+
+    A simple one defines :meth:`network` alone; :meth:`loss`, :meth:`groups` and :meth:`train` are there to be replaced. The
+    network is called as ``network(operators, generator)`` and returns an :class:`ncgc.nn.Output` for all nodes; it drops
+    in training mode, with the generator it is given, so that nothing global is drawn from.
+    """
+
+    hidden: int = declared(64, "width of the hidden layers", low=1)
+    dropout: float = declared(0.5, "dropout", low=0, high=1, open_high=True)
+    learning_rate: float = declared(0.01, "step size of Adam", low=0, open_low=True)
+    weight_decay: float = declared(5e-4, "L2 penalty of Adam", low=0)
+    epochs: int = declared(200, "most epochs to train", low=1)
+    patience: int | None = declared(100, "epochs without gain before stopping", kind=int, low=1, optional=True)
+    features: str = declared(
+        "row", "features as they are, or each row divided by its sum, its length, …", choices=tuple(ROWS)
+    )
+    random_state: int | None = declared(0, "seed of weights and dropout", low=0, optional=True)
+
+    keep: ClassVar[str] = "loss"  # a rule of ncgc.training.KeepEpoch
+    keep_options: ClassVar[dict[str, Any]] = {}  # its window and the like
+
+    # ---------------------------------------------------------------- what a method defines
+
+    def network(self, task: Task) -> nn.Module:
+        """A network with its first weights drawn from ``task.weights``."""
+        raise TypeError(f"{type(self).__name__} must define network(task).")
+
+    def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
+        """Of an epoch counted from 1: the cross-entropy on the training nodes."""
+        logits = network(task.operators, task.drops).logits
+        return cross_entropy(logits[task.train], task.labels)
+
+    def groups(self, network: nn.Module) -> list[dict[str, Any]]:
+        """Adam's groups: what decays and what does not. Everything decays unless said otherwise."""
+        return [{"params": list(network.parameters()), "weight_decay": self.weight_decay}]
+
+    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
+        """All of training; the best weights are in the network afterwards."""
+        optimizer = torch.optim.Adam(self.groups(network), lr=self.learning_rate, fused=True)
+
+        def look() -> Tensor:
+            logits: Tensor = network(task.operators, None).logits
+            return logits
+
+        return descend(
+            network, optimizer, lambda epoch: self.loss(task, network, epoch), look, selection, self.epochs, watch
+        )
+
+    def infer(self, network: nn.Module, operators: GraphOperators) -> Output:
+        """Embeddings and logits of all nodes of a graph, in evaluation mode and without gradients."""
+        output: Output = network(operators, None)
+        return output
+
+    # ---------------------------------------------------------------- the rest is the same for all
+
+    def selection(self, graph: Graph, split: Split) -> Selection:
+        """The rule of this method on the validation nodes, or the last epoch where there are none."""
+        if not len(split.val):
+            return LastEpoch()
+        index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
+        return KeepEpoch(self.keep, index, labels, self.patience, **self.keep_options)
+
+    def task(self, graph: Graph, split: Split) -> Task:
+        """What training gets of a graph and a split. Sets ``scaling_``."""
+        seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
+        labels = split.training_labels(graph)
+        self.scaling_ = FeatureScaling.fit(graph, self.features)
+        scaled = self.scaling_.apply(graph).with_labels(labels)
+        return Task(
+            scaled,
+            GraphOperators(scaled),
+            torch.from_numpy(split.train),
+            torch.from_numpy(labels[split.train]),
+            torch.Generator().manual_seed(seeds[0]),
+            torch.Generator().manual_seed(seeds[1]),
+            int(seeds[2]),
+        )
+
+    def _solve(self, graph: Graph, split: Split, watch: Watcher | None) -> Solution:
+        task = self.task(graph, split)
+        network = self.network(task)
+        ended = self.train(task, network, self.selection(graph, split), watch)
+        self.network_ = network
+        with torch.no_grad():
+            output = self.infer(network.eval(), task.operators)
+        return Solution(
+            output.logits.double().numpy(),
+            output.embeddings.numpy(),
+            ended.history,
+            ended.best_epoch,
+            ended.termination,
+        )
+
+    def outputs(self, graph: Graph) -> Output:
+        """Embeddings and logits of the nodes of another graph with the same features."""
+        self.decision_function()  # fitted?
+        if graph.num_features != self.n_features_in_:
+            raise GraphError(
+                f"The graph has {graph.num_features} features but the model was fitted on {self.n_features_in_}; "
+                "give the same columns in the same order."
+            )
+        with torch.no_grad():
+            return self.infer(self.network_.eval(), GraphOperators(self.scaling_.apply(graph)))

@@ -1,0 +1,108 @@
+"""Descent: step after step down a loss that somebody else computes, the best weights kept as a true copy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from ncgc.errors import TrainingError
+from ncgc.ops import kept_memory
+from ncgc.training.history import History
+from ncgc.training.selection import Selection
+
+Watcher = Callable[[int, dict[str, float]], None]
+
+
+@dataclass(frozen=True)
+class Descended:
+    """What a descent gives beside the weights now in the network: the epoch they are from and why it ended."""
+
+    history: History
+    best_epoch: int
+    termination: str
+    seconds: float
+
+
+def descend(
+    network: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    loss: Callable[[int], Tensor | dict[str, Tensor]],
+    look: Callable[[], Tensor],
+    selection: Selection,
+    epochs: int,
+    watch: Watcher | None = None,
+) -> Descended:
+    """Full-batch training: an epoch is ``loss(epoch)`` in training mode, one step, and a look without dropout.
+
+    Args:
+        loss: of an epoch counted from 1: one number, or named parts that are summed.
+        look: (n, K) logits of all nodes; called in evaluation mode without gradients, and not at all when the selection
+            does not want to see them (``selection.blind``).
+        selection: says which epoch to keep and when to stop.
+
+    Ctrl-C ends it as ``"interrupted"``, with the best weights so far.
+    """
+    start, history = time.perf_counter(), History()
+    best, best_epoch = _copy(network), 0
+    termination = "all epochs done"
+    try:
+        with kept_memory():
+            for epoch in range(1, epochs + 1):
+                network.train()
+                optimizer.zero_grad(set_to_none=True)
+                found = loss(epoch)
+                parts = found if isinstance(found, dict) else {}
+                total = torch.stack(list(found.values())).sum() if isinstance(found, dict) else found
+                if not bool(torch.isfinite(total)):
+                    termination = _not_finite(epoch, history)
+                    break
+                total.backward()
+                optimizer.step()
+                looked = _look(network, look, selection, epoch)
+                if looked is None:
+                    termination = _not_finite(epoch, history)
+                    break
+                quantities = {name: part.item() for name, part in parts.items()} | {"total": total.item()} | looked
+                history.append(epoch=epoch, **quantities, seconds=time.perf_counter() - start)
+                if selection.best_epoch == epoch and not getattr(selection, "blind", False):
+                    best, best_epoch = _copy(network), epoch
+                if watch is not None:
+                    watch(epoch, quantities)
+                reason = selection.stop(epoch)
+                if reason is not None:
+                    termination = reason
+                    break
+    except KeyboardInterrupt:
+        termination = "interrupted"
+    if getattr(selection, "blind", False) and "not finite" not in termination:
+        best_epoch = len(history)  # the weights that are there
+    else:
+        network.load_state_dict(best)
+    network.eval()
+    return Descended(history, best_epoch, termination, time.perf_counter() - start)
+
+
+@torch.no_grad()
+def _look(network: nn.Module, look: Callable[[], Tensor], selection: Selection, epoch: int) -> dict[str, float] | None:
+    if getattr(selection, "blind", False):
+        selection.observe(epoch, torch.zeros(0))
+        return {}
+    network.eval()
+    logits = look()
+    return selection.observe(epoch, logits) if bool(torch.isfinite(logits).all()) else None
+
+
+def _copy(network: nn.Module) -> dict[str, Tensor]:
+    return {name: value.detach().clone() for name, value in network.state_dict().items()}
+
+
+def _not_finite(epoch: int, history: History) -> str:
+    if not history.rows:
+        raise TrainingError(
+            "The loss is not finite in the very first epoch; scale the features (features='row') or lower the learning rate."
+        )
+    return f"the loss was not finite in epoch {epoch}"

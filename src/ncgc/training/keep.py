@@ -1,0 +1,100 @@
+"""The rules of the field for which epoch to keep and when to stop; they differ from paper to paper, and so do results."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ncgc.errors import ParameterError
+
+RULES = ("last", "loss", "accuracy", "latest", "both", "ranked")
+
+
+class LastEpoch:
+    """Keeps the last weights, whatever they are; looks at nothing."""
+
+    blind = True  # a pass without dropout would be for nothing
+
+    def __init__(self) -> None:
+        self.best_epoch = 0
+
+    def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
+        self.best_epoch = epoch
+        return {}
+
+    def stop(self, epoch: int) -> str | None:
+        return None
+
+
+class KeepEpoch:
+    """Keeps the best epoch on the validation nodes by one of these rules, and stops by patience or by a window.
+
+    - ``"loss"``: the lowest validation loss (GCNII, DAGNN, GPR-GNN, GRAND).
+    - ``"accuracy"``: the highest validation accuracy, the first of equals; ``"latest"``: the last of equals (GraphMix).
+    - ``"both"``: an epoch at which neither accuracy nor loss has ever been better (GAT).
+    - ``"ranked"``: the highest accuracy, of equals the lowest loss (APPNP, PTA).
+    - ``"last"``: the last epoch; validation only stops (GCN).
+
+    Args:
+        index, labels: (m,) validation nodes and their classes.
+        patience: stop when for so many epochs nothing got better: what is kept or, with ``either``, accuracy or loss, of
+            which to be as good as ever is then enough (GAT, APPNP, GRAND).
+        window: stop when the loss exceeds the mean of so many losses before it, after epoch ``window_after``.
+    """
+
+    def __init__(
+        self,
+        rule: str,
+        index: Tensor,
+        labels: Tensor,
+        patience: int | None = None,
+        *,
+        either: bool = False,
+        window: int | None = None,
+        window_after: int = 0,
+    ):
+        if rule not in RULES:
+            raise ParameterError(
+                f"The rule to keep an epoch by must be one of {', '.join(RULES)}. Got {rule!r} instead."
+            )
+        self.rule, self.index, self.labels = rule, index, labels
+        self.patience, self.either = patience, either
+        self.window, self.window_after = window, window_after
+        self.best_epoch = 0
+        self._accuracy, self._loss = -1.0, float("inf")  # the best of each so far
+        self._kept = (-1.0, float("-inf"))  # accuracy and −loss of the kept epoch
+        self._fresh = 0  # the epoch at which something last got better
+        self._losses: list[float] = []
+
+    def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
+        chosen = logits[self.index]
+        loss = torch.nn.functional.cross_entropy(chosen, self.labels).item()
+        accuracy = (chosen.argmax(dim=1) == self.labels).double().mean().item()
+        if self._better(accuracy, loss):
+            self.best_epoch, self._kept = epoch, (accuracy, -loss)
+            self._fresh = epoch if self.rule != "last" else self._fresh
+        if (self.either or self.rule == "last") and (accuracy >= self._accuracy or loss <= self._loss):
+            self._fresh = epoch
+        self._accuracy, self._loss = max(accuracy, self._accuracy), min(loss, self._loss)
+        self._losses.append(loss)
+        return {"val_accuracy": accuracy, "val_loss": loss}
+
+    def _better(self, accuracy: float, loss: float) -> bool:
+        if self.rule == "loss":
+            return loss < self._loss
+        if self.rule == "accuracy":
+            return accuracy > self._accuracy
+        if self.rule == "latest":
+            return accuracy >= self._accuracy
+        if self.rule == "both":
+            return accuracy >= self._accuracy and loss <= self._loss
+        return self.rule == "last" or (accuracy, -loss) > self._kept
+
+    def stop(self, epoch: int) -> str | None:
+        if self.patience is not None and epoch - self._fresh >= self.patience:
+            return "no gain on the validation nodes"
+        if self.window is not None and epoch > max(self.window, self.window_after):
+            before = self._losses[-self.window - 1 : -1]
+            if self._losses[-1] > sum(before) / len(before):
+                return "the validation loss rises"
+        return None
