@@ -1,6 +1,6 @@
 """How far confidence can be trusted: calibration error before and after cross-fitting, and what --abstain 0.9 gives.
 
-    python benchmarks/calibration.py cora citeseer photo          make what is missing, five splits each
+    python benchmarks/calibration.py cora citeseer photo          make what is missing, ten splits each
     python benchmarks/calibration.py --show                       the table from benchmarks/results/calibration.jsonl
 
 20 labels a class, no validation labels, default settings. Everything is learnt from the training labels; test labels are
@@ -83,7 +83,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", nargs="*")
     parser.add_argument("--backbones", default="gcn,appnp")
-    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
     torch.set_num_threads(1)

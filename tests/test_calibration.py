@@ -54,10 +54,24 @@ def test_the_temperature_that_made_the_labels_is_found(temperature):
     assert found.right.mean() == np.mean(logits.argmax(axis=1) == labels)
 
 
+def test_labels_that_all_come_out_right_do_not_make_certain():
+    logits, labels = np.tile([[1.0, 0.0]], (12, 1)), np.zeros(12, dtype=int)
+    calibration = Calibration.fit(logits, labels, "")
+    assert 0.3 < calibration.temperature < 1
+    assert 0.73 < calibration.confidence[0] < 0.97
+
+
+def test_many_labels_outweigh_the_expectation():
+    generator = np.random.default_rng(0)
+    logits = generator.normal(size=(20_000, 3)) * 3
+    labels = (logits / 6 + generator.gumbel(size=logits.shape)).argmax(axis=1)
+    assert abs(Calibration.fit(logits, labels, "").temperature - 6) < 0.6
+
+
 def test_nine_nodes_are_too_few_for_a_temperature():
     logits, labels = np.tile([[5.0, 0.0]], (9, 1)), np.ones(9, dtype=int)
     assert Calibration.fit(logits, labels, "").temperature == 1
-    assert Calibration.fit(np.vstack([logits, logits[:1]]), np.ones(10, dtype=int), "").temperature > 10
+    assert Calibration.fit(np.vstack([logits, logits[:1]]), np.ones(10, dtype=int), "").temperature > 3
 
 
 def naive_threshold(confidence, right, accuracy):
