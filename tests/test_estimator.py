@@ -469,6 +469,19 @@ def small_graphs(draw):
     return Graph.from_edges(pairs, features, labels, weights=weights)
 
 
+def test_clusters_are_those_of_the_embeddings(planted):
+    graph, split = planted
+    model = NCGC(hidden=8, epochs=60, warmup=5, ramp=5).fit(graph, split)
+    assert model.centroids_ is not None
+    sizes = np.bincount(model.clusters_, minlength=graph.num_classes)
+    assert sizes.min() > 0
+    assert sizes.max() < 0.6 * graph.num_nodes  # three planted groups of equal size
+    embeddings = model.transform()
+    distances = np.linalg.norm(embeddings[:, None] - model.centroids_.numpy(), axis=2)
+    np.testing.assert_array_equal(model.clusters_, distances.argmin(axis=1))
+    np.testing.assert_array_equal(model.predict_clusters(graph), model.clusters_)
+
+
 def check_small(graph, **options):
     model = NCGC(hidden=4, epochs=4, warmup=1, ramp=1, **options).fit(graph)
     probabilities = model.predict_proba()

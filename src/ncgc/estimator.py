@@ -17,7 +17,7 @@ from ncgc.coerce import listed
 from ncgc.datasets import Split
 from ncgc.errors import GraphError
 from ncgc.graph import Graph
-from ncgc.losses import Objective, ObjectiveSettings, automatic_relaxation, student_t
+from ncgc.losses import Objective, ObjectiveSettings, automatic_relaxation, initial_centroids, student_t
 from ncgc.metrics import labelled_accuracy
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.parameters import PARAMETERS, check_parameters
@@ -46,7 +46,7 @@ class NCGC(BaseEstimator):
         best_epoch_: the epoch whose weights were kept. termination_: why training ended.
         prior_: (K,) class shares that the last pseudo-labels were balanced toward.
         transduction_: (n,) a label for every node, the given ones where given.
-        clusters_: (n,) the cluster of every node (of the embedded clustering, or of the prototypes without it).
+        clusters_: (n,) the cluster of every node: k-means on the trained embeddings, or the prototypes without the KL part.
         scaling_: the :class:`FeatureScaling` learnt from the fitted graph, which every other graph gets too.
         calibration_: None, or what :meth:`calibrate` learnt.
         seeds_: the seeds drawn from ``random_state``. extra_: what a file this model was loaded from says besides.
@@ -194,6 +194,7 @@ class NCGC(BaseEstimator):
         result = trainer.run()
         self._remember(graph, split, scaling, network, objective, result)
         self._look(operators)
+        self._gather_clusters(int(seeds[2]))
         self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
         return self
 
@@ -299,8 +300,19 @@ class NCGC(BaseEstimator):
         self.transduction_ = self.classes_[np.where(given >= 0, given, labels)]
         self.clusters_ = self._clusters(output)
 
+    def _gather_clusters(self, seed: int) -> None:
+        """Centroids of the clusters that the trained embeddings form.
+
+        The centroids of the last epoch need not lie among them: weight decay draws the embeddings together, and the
+        centroids stay where they were, until one of them is nearest to all.
+        """
+        if self.centroids_ is not None:
+            embeddings = self.network_.clustered(self._output)
+            self.centroids_ = initial_centroids(embeddings, len(self.classes_), "kmeans", seed)
+            self.clusters_ = self._clusters(self._output)
+
     def _clusters(self, output: Output) -> np.ndarray:
-        """(n,) cluster numbers: of the embedded clustering, or of the prototypes without it."""
+        """(n,) cluster numbers: the nearest centroid, or the prototype of most weight without the KL part."""
         centroids = self.centroids_
         scores = output.logits if centroids is None else student_t(self.network_.clustered(output), centroids)
         numbers: np.ndarray = scores.argmax(dim=1).numpy()
