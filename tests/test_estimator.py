@@ -292,7 +292,7 @@ def last_weights(monkeypatch):
         networks.append(SOGN(*arguments, **options))
         return networks[-1]
 
-    monkeypatch.setattr("ncgc.estimator.SOGN", recording)
+    monkeypatch.setattr("ncgc.parts.SOGN", recording)
 
     def run(model, graph, split):
         last = {}

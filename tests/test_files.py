@@ -214,3 +214,56 @@ def test_a_swap_that_fails_puts_the_old_folder_back(tmp_path, monkeypatch):
         swap()
     assert names(tmp_path) == ["run"]
     assert names(tmp_path / "run") == ["old"]
+
+
+def test_a_link_to_nothing_yet_is_filled_where_it_points(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "deep" / "run")
+    check_folder(tmp_path / "link")
+    with whole_folder(tmp_path / "link") as place:
+        (place / "a.csv").write_text("a")
+    assert (tmp_path / "link").is_symlink()
+    assert names(tmp_path / "deep" / "run") == ["a.csv"]
+    assert names(tmp_path) == ["deep", "link"]
+
+
+def test_links_in_a_circle_are_a_sentence(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "link")
+    with pytest.raises(OutputError, match="cannot be written to"):
+        check_folder(tmp_path / "link")
+    with pytest.raises(OutputError, match="cannot be written to"):
+        write_text(tmp_path / "link", "a")
+
+
+def test_a_name_that_can_be_none_is_a_sentence(tmp_path):
+    with pytest.raises(OutputError, match="cannot be written to"):
+        check_folder(tmp_path / "a\0b")
+
+
+def test_a_file_is_written_where_its_link_points(tmp_path):
+    (tmp_path / "a.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
+    write_text(tmp_path / "link.csv", "new")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "a.csv").read_text() == "new"
+    assert names(tmp_path) == ["a.csv", "link.csv"]
+
+
+def test_parents_are_there_only_with_what_is_in_them(tmp_path):
+    check_folder(tmp_path / "deep" / "er" / "run")
+    assert names(tmp_path) == []
+
+    def fail() -> None:
+        with whole_folder(tmp_path / "deep" / "er" / "run"):
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert names(tmp_path) == []
+
+
+def test_what_a_killed_run_left_is_not_in_the_way(tmp_path):
+    (tmp_path / f"{TEMPORARY}run-0000").mkdir()
+    check_folder(tmp_path)
+    with whole_folder(tmp_path) as place:
+        (place / "a.csv").write_text("a")
+    assert (tmp_path / "a.csv").read_text() == "a"

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ncgc.errors import GraphError
+from ncgc.merging import merge
 
 Features: TypeAlias = Any  # np.ndarray or scipy.sparse.csr_array; scipy ships no types
 
@@ -54,31 +55,22 @@ def as_weights(weights: Any, m: int) -> np.ndarray:
 
 def symmetric_adjacency(pairs: np.ndarray, values: np.ndarray, n: int) -> sparse.csr_array:
     """n×n symmetric CSR of (m, 2) edges: no self-loops, of duplicate edges (either direction) the largest weight."""
-    keep = pairs[:, 0] != pairs[:, 1]
-    source, target, values = pairs[keep, 0], pairs[keep, 1], values[keep]
-    rows, columns = np.concatenate([source, target]), np.concatenate([target, source])
-    values = np.concatenate([values, values])
-    plain = bool((values == 1).all())
-    if not plain:
-        order = np.lexsort((values, columns, rows))
-        rows, columns, values = rows[order], columns[order], values[order]
-        last = np.r_[(rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1]), True]
-        rows, columns, values = rows[last], columns[last], values[last]
-    matrix = sparse.csr_array((values, (rows, columns)), shape=(n, n), dtype=np.float32)
-    matrix.sum_duplicates()
-    if plain:
-        matrix.data.fill(1)
-    return matrix
+    plain = bool((values == 1).all())  # numbers alone sort sooner than numbers with weights
+    return merge(pairs[:, 0], pairs[:, 1], None if plain else values, n).adjacency
 
 
 def as_features(features: Any) -> Features:
     if sparse.issparse(features):
-        matrix = sparse.csr_array(features, dtype=np.float32)
+        with np.errstate(
+            over="ignore"
+        ):  # too large for float32 becomes infinite, which the graph refuses with its place
+            matrix = sparse.csr_array(features, dtype=np.float32)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
         return matrix
     try:
-        dense = np.ascontiguousarray(features, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            dense = np.ascontiguousarray(features, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise GraphError(f"The features must be numbers, one row a node ({error}).") from None
     if dense.ndim != 2:

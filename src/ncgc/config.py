@@ -1,10 +1,10 @@
 """What a run is made of, in TOML: read with every key checked, written so that the run can be repeated.
 
-    dataset = "digits"            # the run: dataset, backbone, split, labels_per_class, val_per_class, seed, runs
+    dataset = "digits"            # the run: dataset, method, backbone, split, labels_per_class, val_per_class, seed, runs
     split = "few"
     labels_per_class = 1
 
-    [parameters]                  # every other hyper-parameter of NCGC, by its name in Python
+    [parameters]                  # every other hyper-parameter of the method (NCGC unless named), by its name in Python
     beta = 0.003
     norm = "none"                 # TOML has no null
 
@@ -46,7 +46,33 @@ RUN: dict[str, Parameter] = {
     )
 }  # fmt: skip
 RECORD = ("version", "drawn")
-TOP = ("dataset", "backbone", *RUN)
+OURS = "ncgc"
+TOP = ("dataset", "method", "backbone", *RUN)
+
+
+def hyper_of(method: str) -> dict[str, Parameter]:
+    """The hyper-parameters of NCGC, or of a method of ``ncgc.methods`` by its name; without the seed.
+
+    >>> list(hyper_of("label_spreading"))
+    ['alpha', 'iterations', 'tolerance']
+    """
+    if method == OURS:
+        return HYPER
+    from ncgc.methods import find_method  # slow: torch
+
+    return {name: row for name, row in find_method(method).PARAMETERS.items() if name != "random_state"}
+
+
+def make_estimator(method: str, parameters: Mapping[str, Any], seed: int) -> Any:
+    """NCGC, or the method of this name, not fitted yet; a method that draws nothing has no use for the seed."""
+    if method == OURS:
+        from ncgc.estimator import NCGC
+
+        return NCGC(**parameters, random_state=seed)
+    from ncgc.methods import find_method
+
+    kind = find_method(method)
+    return kind(**parameters, **({"random_state": seed} if "random_state" in kind.PARAMETERS else {}))
 
 
 @dataclass(frozen=True)
@@ -65,18 +91,21 @@ class RunConfig:
     seed: int
     runs: int
     parameters: Settings = field(default_factory=dict)
+    method: str = OURS
 
     @classmethod
     def from_layers(cls, *layers: Mapping[str, Any]) -> RunConfig:
         """The defaults with each layer of settings laid over the ones before it, checked."""
-        settings: Settings = {name: row.default for name, row in (RUN | HYPER).items()}
+        method = next((layer["method"] for layer in reversed(layers) if "method" in layer), OURS)
+        hyper = hyper_of(method)
+        settings: Settings = {name: row.default for name, row in (RUN | hyper).items()}
         for layer in layers:
             settings |= layer
         for name, value in settings.items():
-            check_setting(name, value)
+            check_setting(name, value, method)
         dataset = find_info(settings["dataset"]).name
         run = {name: settings[name] for name in RUN}
-        return cls(dataset=dataset, **run, parameters={name: settings[name] for name in HYPER})
+        return cls(dataset=dataset, **run, parameters={name: settings[name] for name in hyper}, method=method)
 
     @property
     def seeds(self) -> list[int]:
@@ -84,10 +113,11 @@ class RunConfig:
 
     def to_toml(self, drawn: Sequence[Mapping[str, int]] = ()) -> str:
         """The whole configuration; ``drawn`` are the seeds that each run drew, for the record."""
-        values = {"version": __version__, "dataset": self.dataset, "backbone": self.parameters["backbone"]}
+        values: Settings = {"version": __version__, "dataset": self.dataset}
+        values |= {"backbone": self.parameters["backbone"]} if self.method == OURS else {"method": self.method}
         values |= {name: getattr(self, name) for name in RUN}
         table: dict[str, Any] = {name: _to_toml(value) for name, value in values.items()}
-        table["parameters"] = {name: _to_toml(value) for name, value in self.parameters.items() if name not in TOP}
+        table["parameters"] = {name: _to_toml(value) for name, value in self.parameters.items() if name != "backbone"}
         if drawn:
             table["drawn"] = [dict(seeds) for seeds in drawn]
         return "# Repeat this run with: ncgc train --config <this file>\n" + tomli_w.dumps(table)
@@ -96,16 +126,21 @@ class RunConfig:
         write_text(path, self.to_toml(drawn))
 
 
-def check_setting(name: str, value: Any) -> None:
-    """Raise an NCGCError unless this is a known setting with an allowed value."""
+def check_setting(name: str, value: Any, method: str = OURS) -> None:
+    """Raise an NCGCError unless this is a known setting of the method with an allowed value."""
+    hyper = hyper_of(method)
     if name == "dataset":
         find_info(value)
+    elif name == "method":
+        hyper_of(value)
     elif name in RUN:
         RUN[name].check(value, "ncgc train")
+    elif name in hyper:
+        hyper[name].check(value, "NCGC" if method == OURS else method)
     elif name in HYPER:
-        HYPER[name].check(value)
+        raise ParameterError(f"{method} has no parameter {name!r}; it has {', '.join(hyper)}.")
     else:
-        raise ParameterError(unknown_name(name, [*TOP, *HYPER], "setting"))
+        raise ParameterError(unknown_name(name, [*TOP, *hyper], "setting"))
 
 
 def read_config(path: str | Path) -> Settings:
@@ -123,22 +158,24 @@ def read_config(path: str | Path) -> Settings:
     if not isinstance(parameters, dict):
         raise ParameterError(f"{path}: 'parameters' must be a table. Got {parameters!r} instead.")
     settings: Settings = {}
+    method = _checked(path, "method", table.get("method", OURS))
+    hyper = hyper_of(method)
     for name, value in table.items():
         if name in RECORD:
             continue
-        if name in HYPER and name not in TOP:
+        if name in hyper and name not in TOP:
             raise ParameterError(f"{path}: the key {name!r} belongs in the table [parameters].")
         if name not in TOP:
-            raise ParameterError(f"{path}: {unknown_name(name, [*TOP, 'parameters', *HYPER], 'key')}")
-        settings[name] = _checked(path, name, value)
+            raise ParameterError(f"{path}: {unknown_name(name, [*TOP, 'parameters', *hyper], 'key')}")
+        settings[name] = _checked(path, name, value, method)
     for name, value in parameters.items():
         if name == "random_state":
             raise ParameterError(f"{path}: the key 'random_state' is called 'seed' and belongs at the top.")
         if name in TOP:
             raise ParameterError(f"{path}: the key {name!r} belongs at the top, before [parameters].")
-        if name not in HYPER:
-            raise ParameterError(f"{path}: {unknown_name(name, [*HYPER, *TOP], 'key')}")
-        settings[name] = _checked(path, name, value)
+        if name not in hyper:
+            raise ParameterError(f"{path}: {unknown_name(name, [*hyper, *TOP], 'key')}")
+        settings[name] = _checked(path, name, value, method)
     return settings
 
 
@@ -148,10 +185,12 @@ def from_word(parameter: Parameter | None, value: Any) -> Any:
     return None if none else value
 
 
-def _checked(path: Path, name: str, value: Any) -> Any:
-    value = from_word((RUN | HYPER).get(name), value)
+def _checked(path: Path, name: str, value: Any, method: str = OURS) -> Any:
+    value = from_word((RUN | hyper_of(method)).get(name), value)
+    if name == "method" and not isinstance(value, str):
+        raise ParameterError(f"{path}: the key 'method' must be a name. Got {value!r} instead.")
     try:
-        check_setting(name, value)
+        check_setting(name, value, method)
     except NCGCError as error:
         raise ParameterError(f"{path}: {error}") from None
     return value

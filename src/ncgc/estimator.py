@@ -11,26 +11,17 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from ncgc.automatic import automatic_input_dropout, automatic_norm, automatic_weight_decay
 from ncgc.calibration import FOLDS, Calibration, FoldWatcher, calibrate
-from ncgc.coerce import listed
 from ncgc.datasets import Split
-from ncgc.errors import GraphError
 from ncgc.graph import Graph
-from ncgc.losses import Objective, ObjectiveSettings, automatic_relaxation, initial_centroids, student_t
+from ncgc.losses import Objective, initial_centroids, student_t
 from ncgc.metrics import labelled_accuracy
 from ncgc.nn import SOGN, GraphOperators, Output
+from ncgc.other_graph import check_is_graph, check_same_features, labels_among
 from ncgc.parameters import PARAMETERS, check_parameters
+from ncgc.parts import make_network, make_objective, make_selection, trainer_settings, weight_decay
 from ncgc.scaling import FeatureScaling
-from ncgc.training import (
-    BestValidation,
-    Selection,
-    StablePredictions,
-    Trainer,
-    TrainerSettings,
-    TrainingResult,
-    Watcher,
-)
+from ncgc.training import Trainer, TrainingResult, Watcher
 
 
 class NCGC(BaseEstimator):
@@ -162,8 +153,9 @@ class NCGC(BaseEstimator):
             split: default: every labelled node trains, none validates.
             watch: called after each epoch with its number and quantities, for a progress bar.
         """
-        check_parameters(self.get_params(deep=False), type(self).__name__)
-        _check_graph(graph)
+        parameters = self.get_params(deep=False)
+        check_parameters(parameters, type(self).__name__)
+        check_is_graph(graph)
         graph.validate()
         split = (Split.from_labels(graph) if split is None else split).validate(graph)
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
@@ -175,18 +167,8 @@ class NCGC(BaseEstimator):
             network,
             operators,
             objective,
-            self._selection(graph, split),
-            TrainerSettings(
-                learning_rate=self.learning_rate,
-                weight_decay=self._decay(graph),
-                decay_on=self.decay_on,
-                averaging=self.averaging,
-                schedule=self.schedule,
-                epochs=self.epochs,
-                pseudo_label_source=self.pseudo_label_source,
-                teacher=self.teacher,
-                centroids=self.centroids,
-            ),
+            make_selection(parameters, graph, split),
+            trainer_settings(parameters, graph),
             torch.Generator().manual_seed(seeds[1]),
             int(seeds[2]),
             watch,
@@ -199,69 +181,13 @@ class NCGC(BaseEstimator):
         return self
 
     def _network(self, graph: Graph, generator: torch.Generator) -> SOGN:
-        density = graph.feature_density
-        dropped = automatic_input_dropout(density) if isinstance(self.input_dropout, str) else self.input_dropout
-        return SOGN(
-            graph.num_features,
-            graph.num_classes,
-            self.backbone,
-            hidden=self.hidden,
-            num_layers=self.num_layers,
-            beta=self.beta if self.soft_orthogonality else 0.0,
-            dropout=self.dropout,
-            input_dropout=dropped,
-            node_dropout=self.node_dropout,
-            norm=automatic_norm(density) if self.norm == "auto" else self.norm,
-            residual=self.residual,
-            heads=self.heads,
-            attention_dropout=self.attention_dropout,
-            alpha=self.alpha,
-            theta=self.theta,
-            steps=self.steps,
-            generator=generator,
-        )
+        return make_network(self.get_params(deep=False), graph, generator)
 
     def _decay(self, graph: Graph) -> float:
-        automatic = isinstance(self.weight_decay, str)
-        return (
-            automatic_weight_decay(float(graph.degrees.mean()), graph.feature_density)
-            if automatic
-            else self.weight_decay
-        )
+        return weight_decay(self.get_params(deep=False), graph)
 
     def _objective(self, graph: Graph, split: Split) -> Objective:
-        labels = split.training_labels(graph)  # -1 but on the training nodes: the only labels from here on
-        auto = automatic_relaxation(len(split.train), graph.num_classes)
-        relaxation = auto if isinstance(self.relaxation, str) else self.relaxation
-        return Objective(
-            ObjectiveSettings(
-                class_weight=self.class_weight,
-                kl_weight=self.kl_weight if self.kl else 0.0,
-                pl_weight=self.pl_weight if self.pl else 0.0,
-                epsilon=self.epsilon,
-                sinkhorn_iterations=self.sinkhorn_iterations,
-                relaxation=relaxation,
-                prior=self.prior,
-                prior_momentum=self.prior_momentum,
-                prior_shrinkage=self.prior_shrinkage,
-                use_sinkhorn=self.sinkhorn,
-                pseudo_label_scores=self.pseudo_label_scores,
-                warmup=self.warmup,
-                ramp=self.ramp,
-            ),
-            graph.num_classes,
-            torch.from_numpy(split.train),
-            torch.from_numpy(labels[split.train]),
-            torch.from_numpy(np.flatnonzero(labels < 0)),
-        )
-
-    def _selection(self, graph: Graph, split: Split) -> Selection:
-        settled = self.warmup + self.ramp if (self.kl or self.pl) else 0
-        if len(split.val):
-            index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
-            first = settled if self.choose_from == "settled" else 0
-            return BestValidation(index, labels, self.patience, settled, self.weigh_validation, first)
-        return StablePredictions(self.patience, settled)
+        return make_objective(self.get_params(deep=False), graph, split)
 
     def _remember(
         self,
@@ -379,47 +305,21 @@ class NCGC(BaseEstimator):
     def score(self, graph: Graph | None = None, nodes: np.ndarray | None = None) -> float:
         """Accuracy on ``nodes`` (default: the test nodes of the split; of another graph, all labelled nodes)."""
         predicted = self._outputs(graph).logits.argmax(dim=1).numpy()
-        truth = self.graph_.labels if graph is None else self._own_labels(graph)
+        truth = self.graph_.labels if graph is None else labels_among(graph, self.classes_)
         if nodes is None:
             nodes = self.split_.test if graph is None else np.flatnonzero(truth >= 0)
         return labelled_accuracy(predicted, truth, nodes)
-
-    def _own_labels(self, graph: Graph) -> np.ndarray:
-        """(n,) the labels of another graph as indices into ``classes_``: it may list the same classes in another order."""
-        position = {name: index for index, name in enumerate(self.classes_.tolist())}
-        used = np.unique(graph.labels[graph.labels >= 0])
-        labels = np.full(graph.num_nodes, -1, dtype=np.int64)
-        for index, name in zip(used.tolist(), graph.classes[used].tolist(), strict=True):
-            if name not in position:
-                raise GraphError(
-                    f"The graph has nodes of the class {name!r}, which the model was not fitted with; its classes are "
-                    f"{listed(self.classes_)}."
-                )
-            labels[graph.labels == index] = position[name]
-        return labels
 
     def _outputs(self, graph: Graph | None) -> Output:
         if not hasattr(self, "network_"):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit(graph, split) first.")
         if graph is None:
             return self._output
-        _check_graph(graph)
-        if graph.num_features != self.n_features_in_:
-            raise GraphError(
-                f"The graph has {graph.num_features} features but the model was fitted on {self.n_features_in_}; "
-                "give the same columns in the same order."
-            )
+        check_is_graph(graph)
+        check_same_features(graph, self.n_features_in_)
         return self._walk(GraphOperators(self.scaling_.apply(graph)))
 
     def _walk(self, operators: GraphOperators) -> Output:
         with torch.no_grad():
             output: Output = self.network_.eval()(operators)
         return output
-
-
-def _check_graph(graph: Any) -> None:
-    if not isinstance(graph, Graph):
-        raise GraphError(
-            f"The graph must be an ncgc.Graph. Got {type(graph).__name__} instead; "
-            "build one with Graph.from_edges, Graph.from_scipy or Graph.from_data."
-        )

@@ -6,10 +6,10 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ncgc.errors import OutputError
+from ncgc.errors import NCGCError, OutputError
 
 TEMPORARY = ".ncgc-"  # how every temporary name begins; no result's name does
 
@@ -20,36 +20,46 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file so that at every moment it is the old one or the new one, even if the machine stops."""
-    path = Path(path)
-    temporary = path.with_name(_temporary(path))
+    """Write a file so that at every moment it is the old one or the new one, even if the machine stops.
+
+    A link stays one: the file it points to is written.
+    """
     try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
+        place = Path(path).resolve()
+        temporary = place.with_name(_temporary(place))
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(place)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except (OSError, RuntimeError) as error:
         raise _refused(path, error) from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def check_folder(path: str | Path, overwrite: bool = False) -> None:
     """Raise an OutputError unless results can be written to this folder; call it before the work, not after.
 
-    Missing parents are made. A folder with files in it is refused unless ``overwrite``.
+    A folder with files in it is refused unless ``overwrite``; what a killed run left under a temporary name is no such
+    file. Missing parents are made on trial and removed again.
     """
     path = Path(path)
+    made: list[Path] = []
     try:
         if path.exists() and not path.is_dir():
             raise OutputError(f"The output {path} is a file, not a folder; give another name.")
-        if not overwrite and path.exists() and any(path.iterdir()):
+        if not overwrite and path.exists() and any(not file.name.startswith(TEMPORARY) for file in path.iterdir()):
             raise OutputError(f"The output folder {path} is not empty; give another one, or --overwrite to replace it.")
-        trial = _workshop(path)
-        trial.rmdir()
-    except OSError as error:
+        made = _missing_parents(path)
+        _workshop(path).rmdir()
+    except NCGCError:
+        raise
+    except (OSError, RuntimeError, ValueError) as error:  # links in a circle, a name that can be none
         raise _refused(path, error) from None
+    finally:
+        _remove_empty(made)
 
 
 @contextmanager
@@ -72,6 +82,7 @@ def whole_folder(
     """
     path = Path(path)
     check_folder(path, overwrite)
+    made = _missing_parents(path)
     workshop = _workshop(path, beside=at_once)
     try:
         yield workshop
@@ -84,6 +95,7 @@ def whole_folder(
         raise _refused(path, error) from None
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
+        _remove_empty(made)
 
 
 def _sync(folder: Path) -> None:
@@ -113,10 +125,10 @@ def _deliver(workshop: Path, path: Path, stale: Callable[[str], bool]) -> None:
 
 def _put(folder: Path, place: Path) -> None:
     """Rename a folder to a place where another may be: at every moment there is the old one, none, or the new one."""
+    place = place.resolve()  # where a link points, not the link
     if not place.exists():
         folder.rename(place)
         return
-    place = place.resolve()  # where a link points, not the link
     aside = place.with_name(_temporary(place))
     place.rename(aside)
     try:
@@ -139,9 +151,21 @@ def _workshop(path: Path, beside: bool = False) -> Path:
     return folder
 
 
+def _missing_parents(path: Path) -> list[Path]:
+    """The folders that would have to be made for this path, the deepest first."""
+    return [parent for parent in path.resolve().parents if not parent.exists()]
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):  # something is in it by now
+            folder.rmdir()
+
+
 def _temporary(path: Path) -> str:
     return f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
 
 
-def _refused(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"The results cannot be written to {path} ({error.strerror or error}); give another place.")
+def _refused(path: str | Path, error: Exception) -> OutputError:
+    reason = getattr(error, "strerror", None) or error
+    return OutputError(f"The results cannot be written to {path} ({reason}); give another place.")

@@ -20,12 +20,13 @@ import tomli_w
 
 from ncgc import __version__
 from ncgc.calibration import FOLDS
-from ncgc.config import HYPER, from_word
+from ncgc.config import HYPER, OURS, from_word, hyper_of
 from ncgc.errors import NCGCError, ParameterError
 from ncgc.parameters import check_parameters, unknown_name
 
 FORMATS = ("csv", "parquet")
 KINDS = ("number", "category", "text", "drop")
+AUTO = "auto"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class FitConfig:
             None: every column that is nothing else.
         delimiter: of text tables. folds: of cross-fitting; 0 leaves confidence uncalibrated.
         abstain: the accuracy that predicted labels should have; None: every node gets a label.
-        format: of the predictions. seed: of everything random. parameters: those of NCGC that were given.
+        format: of the predictions. seed: of everything random.
+        method: "ncgc", the name of a method of ``ncgc.methods``, or "auto" to choose among a few by cross-validation.
+        budget: seconds that "auto" may take to choose. parameters: those of the method that were given.
 
     >>> FitConfig("n.csv", "e.csv", features="age,bio:text").columns
     (['age', 'bio'], {'bio': 'text'})
@@ -59,6 +62,8 @@ class FitConfig:
     abstain: float | None = None
     format: str = "csv"
     seed: int = 0
+    method: str = OURS
+    budget: float = 300.0
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -74,7 +79,9 @@ class FitConfig:
             raise ParameterError(f"The 'format' must be csv or parquet. Got {self.format!r} instead.")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**32:
             raise ParameterError(f"The 'seed' must be a whole number from 0 to 4294967295. Got {self.seed!r} instead.")
-        _check_parameters(self.parameters)
+        if isinstance(self.budget, bool) or not isinstance(self.budget, int | float) or not 0 < self.budget < 1e9:
+            raise ParameterError(f"The 'budget' must be a number of seconds above 0. Got {self.budget!r} instead.")
+        _check_parameters(self.parameters, self.method)
 
     @property
     def columns(self) -> tuple[list[str] | None, dict[str, str]]:
@@ -127,18 +134,32 @@ def read_fit_config(path: str | Path) -> dict[str, Any]:
         if name not in NAMES:
             misplaced = f"the key {name!r} belongs in the table [parameters]."
             raise ParameterError(f"{path}: {misplaced if name in HYPER else unknown_name(name, NAMES, 'key')}")
-        if not isinstance(table[name], int | float if name in ("folds", "seed", "abstain") else str):
+        if not isinstance(table[name], int | float if name in ("folds", "seed", "abstain", "budget") else str):
             raise ParameterError(f"{path}: the key {name!r} has the value {table[name]!r}, which is of the wrong kind.")
-    values = {name: from_word(HYPER.get(name), value) for name, value in parameters.items()}
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     try:
-        _check_parameters(values)
+        hyper = _hyper(table.get("method", OURS))
+        values = {name: from_word(hyper.get(name), value) for name, value in parameters.items()}
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        _check_parameters(values, table.get("method", OURS))
     except NCGCError as error:
         raise ParameterError(f"{path}: {error}") from None
     return {**table, "parameters": values}
 
 
-def _check_parameters(values: Mapping[str, Any]) -> None:
+def _hyper(method: str) -> dict[str, Any]:
+    return {} if method == AUTO else hyper_of(method)
+
+
+def _check_parameters(values: Mapping[str, Any], method: str) -> None:
     if "random_state" in values:
         raise ParameterError("The seed of a run is its 'seed'; give no 'random_state' among the parameters.")
-    check_parameters(values, "ncgc fit")
+    if method == OURS:
+        check_parameters(values, "ncgc fit")
+        return
+    hyper = _hyper(method)
+    for name, value in values.items():
+        if method == AUTO:
+            raise ParameterError(f"With the method 'auto' no parameter can be given. Got {name!r}; name a method.")
+        if name not in hyper:
+            raise ParameterError(unknown_name(name, hyper, f"parameter of {method}"))
+        hyper[name].check(value, method)

@@ -6,7 +6,6 @@ names people know their nodes and classes by. Immutable: `with_labels` and frien
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,12 @@ from ncgc.coerce import (
     as_features,
     as_labels,
     as_weights,
-    first_not_finite,
     listed,
     symmetric_adjacency,
 )
 from ncgc.errors import GraphError
+from ncgc.feature_rows import as_dense, column_mean, normalised_rows
+from ncgc.graph_checks import check_graph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,19 @@ class Graph:
         n = features.shape[0] if num_nodes is None else int(num_nodes)
         pairs = as_edges(edges, n)
         values = as_weights(weights, len(pairs))
-        return cls._assemble(pairs, values, n, features, labels, classes, node_ids, name, public_split)
+        label_array = as_labels(labels, n)
+        if classes is None:
+            classes = np.arange(int(label_array.max(initial=-1)) + 1)
+        graph = cls(
+            adjacency=symmetric_adjacency(pairs, values, n),
+            features=features,
+            labels=label_array,
+            classes=np.asarray(classes),
+            node_ids=None if node_ids is None else np.asarray(node_ids),
+            name=name,
+            public_split=public_split,
+        )
+        return graph.validate()
 
     @classmethod
     def from_scipy(cls, adjacency: Any, features: Any, labels: Any = None, **names: Any) -> Graph:
@@ -101,21 +113,9 @@ class Graph:
     @classmethod
     def from_data(cls, data: Data, **names: Any) -> Graph:
         """A Graph from a PyG ``Data`` (x, edge_index, y; edge_weight and the three masks when present)."""
-        if data.x is None or data.edge_index is None:
-            raise GraphError("The PyG Data needs both 'x' and 'edge_index'; one of them is None.")
-        weights = data.edge_weight if "edge_weight" in data else None
-        split = None
-        if all(key in data and data[key].dim() == 1 for key in ("train_mask", "val_mask", "test_mask")):
-            train, val, test = (data[key].numpy().nonzero()[0] for key in ("train_mask", "val_mask", "test_mask"))
-            split = (train, val, test)
-        return cls.from_edges(
-            data.edge_index.numpy().T,
-            data.x.numpy(),
-            None if data.y is None else data.y.numpy(),
-            weights=None if weights is None else weights.numpy(),
-            num_nodes=data.num_nodes,
-            **{"public_split": split, **names},
-        )
+        from ncgc.io.pyg_data import from_data
+
+        return from_data(data, **names)
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph, features: Any = None, label: str | None = "label", **options: Any) -> Graph:
@@ -135,34 +135,6 @@ class Graph:
         from ncgc.io.graphml import read_graphml
 
         return read_graphml(path, label=label, **{"strict": False, **options}).graph
-
-    @classmethod
-    def _assemble(
-        cls,
-        pairs: np.ndarray,
-        values: np.ndarray,
-        n: int,
-        features: Features,
-        labels: Any,
-        classes: Any,
-        node_ids: Any,
-        name: str,
-        public_split: tuple[np.ndarray, np.ndarray, np.ndarray] | None,
-    ) -> Graph:
-        adjacency = symmetric_adjacency(pairs, values, n)
-        label_array = as_labels(labels, n)
-        if classes is None:
-            classes = np.arange(int(label_array.max(initial=-1)) + 1)
-        graph = cls(
-            adjacency=adjacency,
-            features=features,
-            labels=label_array,
-            classes=np.asarray(classes),
-            node_ids=None if node_ids is None else np.asarray(node_ids),
-            name=name,
-            public_split=public_split,
-        )
-        return graph.validate()
 
     # ---------------------------------------------------------------- facts
 
@@ -238,51 +210,28 @@ class Graph:
 
     def feature_mean(self) -> np.ndarray:
         """(D,) float32 mean of every feature column, summed in doubles."""
-        dense = self.features.toarray() if sparse.issparse(self.features) else self.features
-        mean: np.ndarray = dense.mean(axis=0, dtype=np.float64).astype(np.float32)
-        return mean
+        return column_mean(self.features)
 
     def centred(self, mean: np.ndarray | None = None) -> Graph:
         """The same graph with ``mean`` (D,) taken from every row of X, its own column mean by default; X becomes dense."""
-        dense = self.features.toarray() if sparse.issparse(self.features) else self.features
-        return replace(self, features=as_features(dense - (self.feature_mean() if mean is None else mean)))
+        return replace(
+            self, features=as_features(as_dense(self.features) - (self.feature_mean() if mean is None else mean))
+        )
 
     def row_normalised(self, norm: str = "sum") -> Graph:
         """The same graph with every feature row divided by its sum of absolute values, or by its Euclidean length.
 
         Zero rows stay zero. ``norm`` is "sum" or "length".
         """
-        if sparse.issparse(self.features):
-            counts = np.diff(self.features.indptr)
-            rows = np.repeat(np.arange(self.num_nodes), counts)
-            scaled = self.features.copy()
-            scaled.data = _normalised_rows(self.features.data, rows, self.num_nodes, norm)
-        else:
-            n, columns = self.features.shape
-            rows = np.repeat(np.arange(n), columns)
-            scaled = _normalised_rows(self.features.ravel(), rows, n, norm).reshape(n, columns)
-        return replace(self, features=as_features(scaled))
+        return replace(self, features=as_features(normalised_rows(self.features, norm)))
+
+    # ---------------------------------------------------------------- converting
 
     def to_data(self) -> Data:
         """This graph as a PyG ``Data`` with dense x, both directions in edge_index, and the public masks if known."""
-        import torch
-        from torch_geometric.data import Data
+        from ncgc.io.pyg_data import to_data
 
-        coo = self.adjacency.tocoo()
-        dense = self.features.toarray() if sparse.issparse(self.features) else self.features
-        data = Data(
-            x=torch.from_numpy(np.ascontiguousarray(dense)),
-            edge_index=torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64)),
-            y=torch.from_numpy(self.labels),
-        )
-        if self.weighted:
-            data.edge_weight = torch.from_numpy(coo.data)
-        if self.public_split is not None:
-            for key, index in zip(("train_mask", "val_mask", "test_mask"), self.public_split, strict=True):
-                mask = torch.zeros(self.num_nodes, dtype=torch.bool)
-                mask[torch.from_numpy(np.asarray(index))] = True
-                data[key] = mask
-        return data
+        return to_data(self)
 
     def to_networkx(self, features: bool = True) -> nx.Graph:
         """This graph as a networkx one: nodes by id, "label" where known, features as a list under "x", edge weights."""
@@ -304,53 +253,5 @@ class Graph:
 
     def validate(self) -> Graph:
         """Check shapes, ranges and finiteness; raise a GraphError that says what was found and what to do."""
-        n = self.num_nodes
-        if n == 0:
-            raise GraphError("The graph has no nodes; give at least one.")
-        if self.features.shape[0] != n:
-            raise GraphError(
-                f"The features have {self.features.shape[0]} rows but the graph has {n} nodes; give one row a node."
-            )
-        stored = self.features.data if sparse.issparse(self.features) else self.features
-        if not np.isfinite(stored).all():
-            row, column = first_not_finite(self.features)
-            raise GraphError(
-                f"The feature in row {row}, column {column} is not a finite number; "
-                "replace NaN and infinite values, for example with 0 or the column's mean."
-            )
-        if len(self.labels) != n:
-            raise GraphError(f"There are {len(self.labels)} labels for {n} nodes; give one a node, -1 where unknown.")
-        if len(self.labels) and self.labels.min() < -1:
-            where = int(self.labels.argmin())
-            raise GraphError(
-                f"Node {where} has the label {self.labels[where]}; labels are class indices from 0, or -1 for unknown."
-            )
-        if self.labels.max(initial=-1) >= self.num_classes:
-            where = int(self.labels.argmax())
-            raise GraphError(
-                f"Node {where} has the label {self.labels[where]} but there are only {self.num_classes} classes; "
-                "give more class names or a smaller label."
-            )
-        if len(set(self.classes.tolist())) != self.num_classes:
-            raise GraphError(f"The class names {listed(self.classes)} repeat themselves; each class needs its own.")
-        if self.node_ids is not None:
-            if len(self.node_ids) != n:
-                raise GraphError(f"There are {len(self.node_ids)} node ids for {n} nodes; give one a node.")
-            seen = Counter(self.node_ids.tolist())
-            if len(seen) != n:
-                node, times = seen.most_common(1)[0]
-                raise GraphError(f"The node id {node!r} appears {times} times; ids must be unique.")
+        check_graph(self)
         return self
-
-
-def _normalised_rows(values: np.ndarray, rows: np.ndarray, n: int, norm: str) -> np.ndarray:
-    """Values divided by the sum of absolute values, or the length, of their row; rows are given for each value.
-
-    Divided by the row's largest first, so that neither sums nor squares overflow.
-    """
-    largest = np.zeros(n, dtype=values.dtype)
-    np.maximum.at(largest, rows, abs(values))
-    part = values / np.where(largest > 0, largest, 1)[rows]
-    sizes = np.bincount(rows, weights=abs(part) if norm == "sum" else part**2, minlength=n)
-    sizes = (np.sqrt(sizes) if norm == "length" else sizes).astype(values.dtype)
-    return part * np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)[rows]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ncgc.calibration import FoldWatcher
+from ncgc.config import hyper_of, make_estimator
 from ncgc.datasets import Split
 from ncgc.errors import InputError
 from ncgc.estimator import NCGC
@@ -19,6 +20,8 @@ from ncgc.io.assemble import GRAPHML
 from ncgc.io.columns import named_column
 from ncgc.io.roles import read_split
 from ncgc.io.tables import as_table
+from ncgc.method_choice import Choice
+from ncgc.methods import Method
 from ncgc.metrics import accuracy, expected_calibration_error, macro_f1
 from ncgc.suggest import NextLabel, suggest_labels
 
@@ -33,14 +36,16 @@ class Labelling:
         config, tables, split, model: what was asked, read and fitted.
         threshold: the confidence below which a predicted label is withheld; 0: none is.
         suggestions: nodes worth labelling next, best first.
+        choice: how the method was chosen, where it was left to us.
     """
 
     config: FitConfig
     tables: GraphTables
     split: Split
-    model: NCGC
+    model: NCGC | Method
     threshold: float
     suggestions: list[NextLabel]
+    choice: Choice | None = None
 
     @property
     def given(self) -> np.ndarray:
@@ -105,6 +110,8 @@ class Labelling:
             "termination": model.termination_,
             "seconds": model.seconds_,
             "seed": self.config.seed,
+            "method": self.config.method,
+            "choice": None if self.choice is None else self.choice.to_dict(),
         }
 
 
@@ -129,18 +136,17 @@ def read_tables(config: FitConfig) -> tuple[GraphTables, Split]:
     return tables, read_split(nodes, config.split, tables.graph, config.delimiter)
 
 
-def make_model(config: FitConfig, tables: GraphTables) -> NCGC:
+def make_model(config: FitConfig, tables: GraphTables) -> Any:
     """The estimator of a configuration. Columns that were standardised keep their scale unless one is asked for.
 
     Dividing a row of a few measurements by its length would leave only their ratios.
     """
-    scaling = "raw" if _measurements(tables) else None
-    chosen = {} if scaling is None else {"features": scaling}
-    return NCGC(**{**chosen, **config.parameters}, random_state=config.seed)
+    raw = _measurements(tables) and "features" in hyper_of(config.method)
+    return make_estimator(config.method, {**({"features": "raw"} if raw else {}), **config.parameters}, config.seed)
 
 
 def finish(
-    config: FitConfig, tables: GraphTables, split: Split, model: NCGC, watch: FoldWatcher | None = None
+    config: FitConfig, tables: GraphTables, split: Split, model: Any, watch: FoldWatcher | None = None
 ) -> Labelling:
     """Calibrate a fitted model, find the threshold that was asked for, and suggest what to label next."""
     if config.folds:

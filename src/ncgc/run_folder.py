@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from ncgc import __version__
-from ncgc.errors import OutputError
+from ncgc.config import hyper_of
+from ncgc.errors import GraphError, OutputError
+from ncgc.estimator import NCGC
 from ncgc.files import whole_folder
 from ncgc.io import predictions_frame, write_predictions
 from ncgc.io.model_file import save_model
 from ncgc.labelling import Labelling
-from ncgc.parameters import DEFAULTS
 from ncgc.report import Abstain, Reliability, ReportData, Suggestion, layout_2d, render_report
 from ncgc.suggest import names_of, suggestions_frame
 
@@ -57,7 +58,8 @@ def _write(place: Path, labelling: Labelling, folder: str | Path, report: bool) 
     (place / "metrics.json").write_text(text + "\n", encoding="utf-8")
     if report:
         (place / "report.html").write_text(render_report(report_data(labelling, folder)), encoding="utf-8")
-    save_model(labelling.model, place / "model", extra=_extra(labelling))
+    if isinstance(labelling.model, NCGC):  # other methods leave labels behind, no model
+        save_model(labelling.model, place / "model", extra=_extra(labelling))
 
 
 def metrics_of(labelling: Labelling) -> dict[str, Any]:
@@ -71,7 +73,7 @@ def frame(labelling: Labelling) -> Any:
     graph, model = labelling.tables.graph, labelling.model
     return predictions_frame(
         names_of(labelling.tables.graph), labelling.labels, model.predict_proba(), graph.classes,
-        given=labelling.given >= 0, clusters=model.clusters_,
+        given=labelling.given >= 0, clusters=getattr(model, "clusters_", None),
     )  # fmt: skip
 
 
@@ -80,6 +82,7 @@ def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
     graph, model, config = labelling.tables.graph, labelling.model, labelling.config
     probabilities, predicted, given = model.predict_proba(), labelling.predicted, labelling.given
     parameters = {name: value for name, value in model.get_params().items() if name != "random_state"}
+    defaults = {name: row.default for name, row in hyper_of(config.method).items()}
     encoder = labelling.tables.encoder
     abstain = None
     if config.abstain is not None:
@@ -99,7 +102,7 @@ def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
         notes=labelling.tables.notes,
         columns=[] if encoder is None else encoder.describe(),
         truth=labelling.truth,
-        embedding2d=layout_2d(model.transform(), seed=config.seed),
+        embedding2d=layout_2d(_embeddings(labelling), seed=config.seed),
         history=_history(labelling),
         best_epoch=model.best_epoch_,
         reliability=_reliability(labelling),
@@ -108,11 +111,19 @@ def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
             Suggestion(one.node, one.score, f"uncertainty {one.uncertainty:.2f}, reach {one.reach:.2f}")
             for one in labelling.suggestions[:ON_PAGE]
         ],
-        settings={**parameters, "seed": config.seed},
-        changed=[name for name, value in parameters.items() if _differs(value, DEFAULTS[name])],
+        settings={"method": config.method, **parameters, "seed": config.seed},
+        changed=[name for name, value in parameters.items() if _differs(value, defaults[name])],
         command=f"ncgc fit --config {shlex.quote(str(Path(folder) / 'config.toml'))} --out again",
         seed=config.seed,
     )
+
+
+def _embeddings(labelling: Labelling) -> Any:
+    """What the map is drawn from: the embeddings, or the probabilities of a method that has none."""
+    try:
+        return labelling.model.transform()
+    except GraphError:
+        return labelling.model.predict_proba()
 
 
 def _facts(labelling: Labelling) -> list[tuple[str, Any]]:

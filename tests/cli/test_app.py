@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +77,33 @@ def test_ctrl_c_anywhere_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr(app, "run", stop)
     assert main([]) == 130
     assert capsys.readouterr().err == "Interrupted.\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("words", [("datasets",), ("--help",)])
+def test_a_full_disk_under_stdout_is_one_sentence(words):
+    command = [sys.executable, "-c", "import sys; from ncgc.cli import main; sys.exit(main())", *words]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "Error: The output cannot be written (No space left on device); send it elsewhere.\n"
+
+
+def test_a_path_one_may_not_look_at_is_one_sentence(ncgc, monkeypatch):
+    def closed(self):
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "is_dir", closed)
+    result = ncgc("tune", "digits", "--out", "closed/best.toml")
+    assert result.code == 2
+    assert one_sentence(result.err)
+    assert "closed/best.toml cannot be used (Permission denied)" in result.err
+
+
+def test_an_error_of_the_system_that_names_no_file_is_not_hidden(ncgc, monkeypatch):
+    def broken(*_, **__):
+        raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+
+    monkeypatch.setattr("ncgc.datasets.load_dataset", broken)
+    with pytest.raises(ConnectionResetError):
+        ncgc("train", "digits")

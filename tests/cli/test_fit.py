@@ -350,5 +350,5 @@ def test_help_in_fifty_columns_cuts_nothing(ncgc, monkeypatch, verb):
     words = result.out.replace(",", " ").split()
     options = [*(parameter.name for parameter in FIXED), *PARAMETERS] if verb == "fit" else ["top", "csv"]
     for name in options:
-        assert {"as_json": "--json"}.get(name, "--" + name.replace("_", "-")) in words
+        assert {"as_json": "--json", "sets": "--set"}.get(name, "--" + name.replace("_", "-")) in words
     assert words[-1].endswith(".")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -61,9 +63,11 @@ TABLES = [
     ("nodes", cell(5, "age", "nan"), ["nodes.csv row 5", "'age'"]),
     ("nodes", cell(5, "age", "inf"), ["nodes.csv row 5", "'age'"]),
     ("nodes", cell(5, "age", "-Infinity"), ["nodes.csv row 5", "'age'"]),
+    ("nodes", cell(5, "age", "1e400"), ["nodes.csv row 5", "'age'", "not a finite number"]),
     ("nodes", lambda frame: frame.assign(label=frame["label"].replace({"ham": "eggs", "spam": "eggs"})), ["nodes.csv", "'eggs'"]),
     ("nodes", lambda frame: frame.assign(label=""), ["nodes.csv", "no node has a label"]),
     ("nodes", lambda frame: frame.drop(columns="label"), ["nodes.csv has no column of labels"]),
+    ("nodes", lambda frame: frame[["id"]], ["nodes.csv has only one column, 'id'", "delimiter"]),
     ("nodes", lambda frame: frame[:0], ["nodes.csv has a header but no rows"]),
     ("edges", lambda frame: frame.assign(weight="-1"), ["edges.csv row 2"]),
     ("edges", lambda frame: frame.assign(weight="heavy"), ["edges.csv row 2"]),
@@ -118,7 +122,23 @@ def test_half_a_parquet_file(refused, tables, tmp_path):
 
 
 def test_a_delimiter_that_is_not_the_files(refused):
-    assert "nodes.csv" in refused("--delimiter", ";")
+    sentence = refused("--delimiter", ";")
+    assert "nodes.csv has only one column, 'id," in sentence
+    assert "give the delimiter" in sentence
+
+
+def test_loops_alone_and_no_features(refused, tables, tmp_path):
+    given = tables()
+    change(tmp_path / "edges.csv", lambda frame: frame.assign(target=frame["source"]))
+    sentence = refused("--features", "none", given=given)
+    assert "No edge joins two nodes of nodes.csv" in sentence
+    change(tmp_path / "nodes.csv", lambda frame: frame[["id", "label"]])
+    assert refused(given=given) == sentence
+
+
+def test_numbers_too_large_are_no_warning_beside_the_sentence(refused, tables, tmp_path):
+    np.save(tmp_path / "large.npy", np.full((48, 2), 1e300))
+    assert "large.npy row 1, column 1" in refused("--features", "large.npy")
 
 
 @pytest.mark.parametrize(
@@ -250,6 +270,25 @@ def test_ctrl_c_writes_nothing(fit, tables, tmp_path, monkeypatch, heeded, train
     assert result.code == 130
     assert result.err == "Interrupted; nothing was written.\n"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["edges.csv", "nodes.csv"]
+
+
+def test_a_run_killed_while_writing_leaves_no_result_and_is_not_in_the_way(fit, tables, tmp_path):
+    """In a folder that was there and empty: what is left has a temporary name, and the next run needs no --overwrite."""
+    given, run = tables(), tmp_path / "run"
+    run.mkdir()
+    script = (
+        "import os, signal, sys; from ncgc.cli import main; count = []\n"
+        "def kill(number):\n"
+        "    count.append(number)\n"
+        "    if len(count) == 4: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "os.fsync = kill; main(sys.argv[1:])\n"
+    )
+    brief = ("--epochs", "3", "--hidden", "4", "--folds", "0", "--no-report", "--quiet")
+    done = subprocess.run([sys.executable, "-c", script, "fit", *given, "--out", str(run), *brief], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert all(file.name.startswith(".ncgc-") for file in run.iterdir())
+    assert fit(given=given).code == 0
+    assert (run / "predictions.csv").is_file()
 
 
 def test_a_killed_run_leaves_nothing(interrupted, tables, tmp_path):

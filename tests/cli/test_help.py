@@ -24,11 +24,20 @@ def test_every_option_is_named_whole_and_fits(ncgc, monkeypatch, columns):
 def test_groups_are_headings(ncgc):
     lines = ncgc("train", "--help").out.splitlines()
     headings = [line for line in lines if line and not line.startswith(" ")]
-    assert headings[2:] == ["Arguments", "Run", "Files and output", "Network", "Objective", "Training", "Options"]
+    assert headings[2:] == [
+        "Arguments",
+        "Run",
+        "Method",
+        "Files and output",
+        "Network",
+        "Objective",
+        "Training",
+        "Options",
+    ]
 
 
 def test_help_says_range_and_default(ncgc, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     out = " ".join(ncgc("train", "--help").out.split())
-    parameter = HYPER["dropout"]
-    assert f"Dropout on hidden states: from 0 to below 1. Default {parameter.default}." in out
+    parameter = HYPER["node_dropout"]
+    assert f"Dropout of all features of a node at once: from 0 to below 1. Default {parameter.default:g}." in out

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -66,7 +69,7 @@ def test_every_new_node_gets_a_label_under_its_id(predict, made, tmp_path):
     assert set(frame["label"]) == {"cat", "dog"}
     assert not frame["given"].any()
     np.testing.assert_allclose(frame["confidence"], frame[["p_cat", "p_dog"]].max(axis=1))
-    assert "20 new nodes, joined to the model's graph by 2 edges" in result.out
+    assert "20 new nodes, joined to the model's graph of 40 nodes by 2 edges" in result.out
     assert "mean confidence" in result.out
     assert "accuracy" not in result.out
 
@@ -125,12 +128,26 @@ def test_quiet_is_a_line(predict):
 
 
 def test_nodes_that_know_no_old_one_are_a_graph_of_their_own(predict, made):
-    assert predict("--json").json["joined"] is True
-    alone = predict("--json", edges="inside.csv").json
-    assert (alone["joined"], alone["bridges"]) == (False, 0)
+    joined = predict("--json")
+    assert joined.json["joined"] is True
+    assert "joined to the model's graph of 40 nodes by 2 edges" in joined.err
+    inside = predict("--json", edges="inside.csv")
+    assert (inside.json["joined"], inside.json["bridges"]) == (False, 0)
+    assert "a graph of their own: no edge leads to an old node of the model's graph" in inside.err
+    alone = predict("--json", "--alone", edges="inside.csv")
+    assert "a graph of their own: as --alone asks" in alone.err
+    assert alone.json["predictions"] == inside.json["predictions"]
     refused = predict("--alone")
     assert refused.code == 2
-    assert "unknown node id 'p38' (not in new.csv)" in refused.err
+    assert "row 2: 'p38' is a node of the model's graph, which --alone leaves out (1 other likewise)" in refused.err
+
+
+def test_edges_among_old_nodes_alone_join_nothing(predict, made):
+    edges = pd.concat([pd.read_csv(made / "inside.csv"), pd.DataFrame({"who": ["p0"], "whom": ["p9"]})])
+    edges.to_csv(made / "old.csv", index=False)
+    result = predict(edges="old.csv")
+    assert result.code == 0
+    assert "a graph of their own: no edge leads to an old node" in " ".join(result.out.split())
 
 
 def test_a_model_that_abstains_abstains_here_too(ncgc, made, tmp_path):
@@ -153,6 +170,23 @@ def test_an_existing_file_is_replaced_only_when_asked(predict, tmp_path):
     assert out.read_text() == "mine"
     assert predict("--out", out, "--overwrite").code == 0
     assert out.read_text().startswith("id,label")
+
+
+def test_a_place_one_may_not_write_to_is_refused_before_any_work(predict, tmp_path, monkeypatch):
+    monkeypatch.setattr("ncgc.io.model_file.load_model", lambda folder: pytest.fail("it began"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+        result = predict("--out", tmp_path / "p.csv")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "you may not write there" in result.err
+
+    def closed(self):
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "is_dir", closed)
+    result = predict("--out", tmp_path / "p.csv")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "(Permission denied); give another place." in result.err
 
 
 def test_features_from_a_file(ncgc, made, tmp_path):

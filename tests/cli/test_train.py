@@ -38,7 +38,9 @@ def test_json_contract(quick):
     assert result.out.count("\n") == 1  # nothing but the object
     assert "NaN" not in result.out
     found = result.json
-    keys = "dataset backbone split seed labels_per_class val_accuracy test_accuracy best_epoch epochs seconds loss"
+    keys = (
+        "dataset method backbone split seed labels_per_class val_accuracy test_accuracy best_epoch epochs seconds loss"
+    )
     assert set(found) == {*keys.split(), "termination", "prior", "version"}
     assert (found["dataset"], found["backbone"], found["split"], found["seed"]) == ("digits", "gcn", "random", 3)
     assert (found["labels_per_class"], found["epochs"], found["version"]) == (20, 6, __version__)

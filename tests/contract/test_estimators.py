@@ -2,16 +2,22 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from ncgc import NCGC, Split
+from ncgc import NCGC, Graph, Split, load_dataset
+from ncgc.datasets import few_split
 from ncgc.methods import METHODS
 from ncgc.nn import BACKBONES
 
 SETTINGS = {"hidden": 8, "epochs": 15, "warmup": 4, "ramp": 3}
 ESTIMATORS = {f"NCGC {name}": NCGC(name, **SETTINGS) for name in BACKBONES}
-ESTIMATORS |= {name: method() for name, method in METHODS.items()}
+SMALL = {"hidden": 8, "epochs": 8, "num_layers": 2, "final_epochs": 8, "stage_epochs": 8, "stages": 2, "clusters": 6}
+ESTIMATORS |= {
+    name: method(**{word: value for word, value in SMALL.items() if word in method.PARAMETERS})
+    for name, method in METHODS.items()
+}
 
 
 @pytest.fixture(params=ESTIMATORS)
@@ -78,11 +84,31 @@ def test_labels_outside_the_training_nodes_do_not_matter(estimator, make_planted
     np.testing.assert_array_equal(clone(estimator).fit(other, split).predict_proba(), expected)
 
 
-def test_better_than_guessing(estimator, make_planted):
-    if isinstance(estimator, NCGC):
-        # seven features and eight hidden columns bear no heavy dropout
-        estimator.set_params(epochs=60, learning_rate=0.05, dropout=0.3, input_dropout=0.0)
-    assert estimator.fit(*make_planted("dense")).score() > 0.5
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_better_than_guessing(backbone, make_planted):
+    # seven features and eight hidden columns bear no heavy dropout
+    settings = SETTINGS | {"epochs": 60, "learning_rate": 0.05, "dropout": 0.3, "input_dropout": 0.0}
+    assert NCGC(backbone, **settings).fit(*make_planted("dense")).score() > 0.5
+
+
+SHORT = {
+    "hidden": 16, "epochs": 40, "learning_rate": 0.05, "dropout": 0.2, "input_dropout": 0.0, "num_layers": 2, "features": "unit",
+    "weight_decay": 1e-4, "stages": 2, "clusters": 30,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("validation", [0, 5])
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_reads_digits(name, form, validation):
+    graph = load_dataset("digits")
+    if form == "sparse":
+        graph = Graph(graph.adjacency, sparse.csr_array(graph.features), graph.labels, graph.classes)
+    method = METHODS[name]
+    model = method(**{word: value for word, value in SHORT.items() if word in method.PARAMETERS})
+    model.fit(graph, few_split(graph, 5, seed=0, val_per_class=validation))
+    assert model.score() > 0.75  # of ten classes
+    assert isinstance(model.calibrate(2).calibration_.temperature, float)
+    np.testing.assert_allclose(model.predict_proba().sum(axis=1), 1)
 
 
 def test_no_split_and_no_fit(estimator, make_planted):

@@ -4,7 +4,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from scipy import sparse
+from torch_geometric.data import Data
 
 from ncgc import NCGC, Graph
 from ncgc.io import read_graph
@@ -59,6 +61,27 @@ def from_csv(parts, folder):
     return read_graph(folder / "nodes.csv", folder / "edges.csv", features=folder / "x.npy").graph
 
 
+def from_tsv(parts, folder):
+    nodes, edges = parts.tables()
+    nodes.to_csv(folder / "nodes.tsv", index=False, sep="\t")
+    edges.to_csv(folder / "edges.tsv", index=False, sep="\t")
+    np.save(folder / "x.npy", parts.features)
+    return read_graph(folder / "nodes.tsv", folder / "edges.tsv", features=folder / "x.npy").graph
+
+
+def from_gzip(parts, folder):
+    nodes, edges = parts.tables()
+    nodes.to_csv(folder / "nodes.csv.gz", index=False)
+    edges.to_csv(folder / "edges.tsv.gz", index=False, sep="\t")
+    np.save(folder / "x.npy", parts.features)
+    return read_graph(folder / "nodes.csv.gz", folder / "edges.tsv.gz", features=folder / "x.npy").graph
+
+
+def from_frames(parts, folder):
+    np.save(folder / "x.npy", parts.features)
+    return read_graph(*parts.tables(), features=folder / "x.npy").graph
+
+
 def from_parquet(parts, folder):
     nodes, edges = parts.tables()
     nodes.to_parquet(folder / "nodes.parquet")
@@ -78,6 +101,14 @@ def from_our_graphml(parts, folder):
     return Graph.from_graphml(folder / "ours.graphml")
 
 
+def from_our_networkx(parts, folder):
+    return Graph.from_networkx(from_edges(parts, folder).to_networkx())
+
+
+def from_our_scipy(parts, folder):
+    return Graph.from_scipy(*from_edges(parts, folder).to_scipy(), classes=CLASSES)
+
+
 def from_networkx(parts, folder):
     return Graph.from_networkx(parts.networkx(), parts.features)
 
@@ -88,10 +119,25 @@ def from_scipy(parts, folder):
 
 
 def from_pyg(parts, folder):
+    """As PyG has it: both directions of every edge, and tensors."""
+    both = np.concatenate([parts.pairs, parts.pairs[:, ::-1]])
+    data = Data(
+        x=torch.from_numpy(parts.features),
+        edge_index=torch.from_numpy(both.T.copy()),
+        y=torch.from_numpy(parts.labels),
+        edge_weight=torch.from_numpy(np.tile(parts.weights, 2)),
+    )
+    return Graph.from_data(data, classes=CLASSES)
+
+
+def from_our_pyg(parts, folder):
     return Graph.from_data(from_edges(parts, folder).to_data(), classes=CLASSES)
 
 
-FORMS = (from_csv, from_parquet, from_graphml, from_our_graphml, from_networkx, from_scipy, from_pyg)
+FORMS = (
+    from_csv, from_tsv, from_gzip, from_frames, from_parquet, from_graphml, from_networkx, from_scipy, from_pyg,
+    from_our_graphml, from_our_networkx, from_our_scipy, from_our_pyg,
+)  # fmt: skip
 
 
 def fitted(backbone, graph):

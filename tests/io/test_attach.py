@@ -82,8 +82,17 @@ def test_alone_has_ids_of_its_own(attach):
     found = attach(same_ids, "source,target\nA,B\n", alone=True)
     assert not found.joined
     assert found.graph.num_nodes == 2
-    with pytest.raises(InputError, match=r"unknown node id 'C' \(not in new.csv\)"):
-        attach(same_ids, "source,target\nA,B\nA,C\n", alone=True)
+    with pytest.raises(InputError, match=r"unknown node id 'Q' \(not in new.csv\)"):
+        attach(same_ids, "source,target\nA,B\nA,Q\n", alone=True)
+
+
+def test_alone_refuses_an_edge_to_an_old_node(attach):
+    with pytest.raises(InputError) as caught:
+        attach(edges="source,target\nX,Y\nC,Y\nX,A\n", alone=True)
+    assert str(caught.value) == (
+        "links.csv row 3: 'C' is a node of the model's graph, which --alone leaves out (1 other likewise); leave --alone out "
+        "to join the new nodes to it, or remove the edge."
+    )
 
 
 def test_edges_between_old_nodes_are_added(attach):
@@ -146,7 +155,8 @@ def test_a_new_id_that_is_old_says_how_to(attach):
         attach(NEW + "B,1,Ulm\nC,1,Ulm\n")
     assert str(caught.value) == (
         "new.csv row 4: the id 'B' (column 'id') is a node of the model's graph already (1 other likewise); leave its row "
-        "out, edges may name it all the same, or give --alone if these are other nodes."
+        "out (edges may name it all the same), or give --alone if the table is of another graph that happens to use the "
+        "same ids."
     )
 
 

@@ -1,70 +1,14 @@
-"""Edges: looked up, merged, and counted."""
+"""Edges: looked up, weighed, and refused in a sentence."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ncgc.coerce import symmetric_adjacency
 from ncgc.errors import InputError
-from ncgc.io.edges import merge, read_edges, read_weights
+from ncgc.io.edges import read_edges, read_weights
 from ncgc.io.tables import Table
 
 NODES = Table(pa.table({"id": ["A", "B", "C"]}), "nodes.csv")
-
-
-@st.composite
-def edge_lists(draw):
-    n = draw(st.integers(1, 8))
-    node = st.integers(0, n - 1)
-    edges = draw(st.lists(st.tuples(node, node, st.integers(1, 9)), max_size=40))
-    return n, edges
-
-
-@settings(deadline=None)
-@given(edge_lists(), st.booleans())
-def test_the_adjacency_is_that_of_a_graph_from_edges(drawn, weighted):
-    n, edges = drawn
-    pairs = np.array([edge[:2] for edge in edges], dtype=np.int64).reshape(-1, 2)
-    weights = np.array([edge[2] if weighted else 1 for edge in edges], dtype=np.float32)
-    found = merge(pairs[:, 0], pairs[:, 1], weights if weighted else None, n).adjacency
-    expected = symmetric_adjacency(pairs, weights, n)
-    for part in ("indptr", "indices", "data"):
-        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
-        assert getattr(found, part).dtype == getattr(expected, part).dtype
-    assert found.has_canonical_format
-
-
-@settings(deadline=None)
-@given(edge_lists())
-def test_counts_are_those_of_sets(drawn):
-    n, edges = drawn
-    pairs = [edge[:2] for edge in edges]
-    array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    found = merge(array[:, 0], array[:, 1], None, n)
-    proper = [pair for pair in pairs if pair[0] != pair[1]]
-    assert found.edges == len(pairs)
-    assert found.loops == len(pairs) - len(proper)
-    assert found.repeated == len(proper) - len(set(proper))
-    assert found.alone == sum((j, i) not in set(proper) for i, j in set(proper))
-
-
-@pytest.mark.parametrize(
-    ("pairs", "said"),
-    [
-        ([[0, 1], [1, 0]], []),
-        ([[0, 1], [1, 2]], ["Edges are taken as undirected; each was given in one direction only in e.csv."]),
-        ([[0, 1], [1, 0], [1, 2]], ["Edges are taken as undirected: 1 of 3 in e.csv had no counterpart in the other direction."]),
-        ([[0, 1], [1, 0], [2, 2]], ["1 edge of e.csv joined a node to itself and was dropped."]),
-        ([[0, 1], [1, 0], [0, 1], [0, 1]], ["2 edges of e.csv were given more than once and merged."]),
-    ],
-)  # fmt: skip
-def test_notes(pairs, said):
-    source, target = np.array(pairs).T
-    merged = merge(source, target, None, 3)
-    assert merged.notes("e.csv") == said
-    assert not any("undirected" in note for note in merged.notes("e.csv", directed=False))
 
 
 def edges(weights=None, source=("A", "B"), target=("B", "C")):

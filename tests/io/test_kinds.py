@@ -23,6 +23,7 @@ PLACES = ["Ulm", "Bern", "Graz"]
         (["1", "2", "nan"], "number"),  # the encoder complains, with the row
         (["1", "NA", "3"], "number"),
         (["1,5", "2,5"], "number"),
+        (["1", "2", "1e400"], "number"),  # too large, and told so by the encoder
         (["yes", "no", "yes"], "category"),
         (["true", "false", "true", ""], "category"),
         (PLACES * 10, "category"),
@@ -51,6 +52,7 @@ def test_kinds(values, kind):
         ("x", ["0", "1", "2", "3"], "numbers the rows"),
         ("x", [1, 2, 3, 4], "numbers the rows"),
         ("user_id", [17, 4, 93, 5], "numbers the rows"),
+        ("x", ["1", "2.5", "", "l7", *(f"{i}.5" for i in range(20))], "numbers but for 'l7' in row 4"),
         ("x", [[1.0], [2.0]], "cells of the type list"),
         ("x", [b"\xff", b"\xfe"], "cells of the type binary"),
     ],

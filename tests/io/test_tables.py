@@ -1,7 +1,9 @@
 """Tables from every kind of file, with rows that can be found again."""
 
+import errno
 import gzip
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -119,6 +121,17 @@ def test_a_file_one_may_not_read(save, monkeypatch):
     monkeypatch.setattr(type(path), "read_bytes", refuse)
     with pytest.raises(InputError, match=r"t.csv cannot be read \(Permission denied\)"):
         read_table(path)
+
+
+def test_a_folder_one_may_not_look_into(tmp_path, monkeypatch):
+    def closed(self):
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "is_dir", closed)
+    with pytest.raises(
+        InputError, match=r"nodes\.csv cannot be read \(Permission denied\); check its name and your rights"
+    ):
+        read_table(tmp_path / "nodes.csv")
 
 
 def test_frames():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from difflib import get_close_matches
@@ -10,11 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from ncgc import __version__
-from ncgc.cli import bench, datasets, demo, fit, label, predict, train, tune
+from ncgc.cli import bench, datasets, demo, fit, label, methods, predict, train, tune
 from ncgc.cli.help import Command, Group
 from ncgc.cli.screen import complain
 from ncgc.errors import NCGCError
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what printing to a file may meet
 WELCOME = """Label the rest of a graph from a few labels.
 
 Start with [bold cyan]ncgc demo[/]: one label a class on 1,797 handwritten digits, in half a minute, offline. Then
@@ -36,6 +38,7 @@ for verb in (
     train.train_command(),
     tune.tune,
     datasets.datasets,
+    methods.methods,
 ):
     app.command(cls=Command)(verb)
 app.add_typer(bench.app)
@@ -72,8 +75,17 @@ def run(words: list[str]) -> int:
     except NCGCError as error:
         return complain(str(error))
     except BrokenPipeError:  # the reader, `head` say, has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         return 1
+    except OSError as error:
+        if error.filename is not None:
+            return complain(
+                f"{error.filename} cannot be used ({error.strerror}); check its name and your rights to it."
+            )
+        if error.errno not in FULL:
+            raise
+        _drop_stdout()
+        return complain(f"The output cannot be written ({error.strerror}); send it elsewhere.")
     except Exception as error:
         if _out_of_memory(error):
             return complain("There is not enough memory for this; try a smaller --hidden or --num-layers.")
@@ -81,6 +93,11 @@ def run(words: list[str]) -> int:
             return complain(_sentence(error))
         raise
     return code if isinstance(code, int) else 0
+
+
+def _drop_stdout() -> None:
+    """What is still waiting to be printed goes nowhere, or Python would try once more at its end and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _sentence(error: Any) -> str:

@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ncgc.cli.options import keyword, option, value_of
+from ncgc.cli.method_options import SET, given_parameters, method_option, method_settings
+from ncgc.cli.options import keyword, option
+from ncgc.cli.recommended import recommended
 from ncgc.cli.screen import Screen, complain, count, percent, seconds
-from ncgc.config import HYPER
+from ncgc.config import HYPER, OURS
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
 
 if TYPE_CHECKING:
     from ncgc.fit_config import FitConfig
     from ncgc.labelling import Labelling
+    from ncgc.method_choice import Choice
 
 TABLES, RESULT = "Tables", "Result"
 SCALING = replace(HYPER["features"], name="scaling")
@@ -64,14 +67,19 @@ FIXED = (
     ),
     _text("format", "Of the predictions: csv or parquet. Default csv.", RESULT, "WORD"),
     _text("seed", "Of everything random. Default 0.", RESULT, "INT"),
+    method_option(
+        "Another method than NCGC (ncgc methods lists them), or auto: the best of a few by cross-validation. Default ncgc."
+    ),
+    _text("budget", "Seconds that --method auto may take to choose. Default 300.", "Method", "FLOAT"),
+    SET,
     _text("config", "Settings in TOML, such as an earlier run's config.toml; options override it.", RESULT, "FILE"),
     _switch("no_report", "Write no report.html."),
     _switch("overwrite", "Replace an earlier run in --out."),
     _switch("as_json", "One JSON object on stdout, the rest on stderr.", "--json"),
     _switch("quiet", "Show the result alone."),
 )
-_NUMBERS: dict[str, Callable[[str], Any]] = {"folds": int, "seed": int, "abstain": float}
-_OUTPUT = ("out", "config", "no_report", "overwrite", "as_json", "quiet")
+_NUMBERS: dict[str, Callable[[str], Any]] = {"folds": int, "seed": int, "abstain": float, "budget": float}
+_OUTPUT = ("out", "config", "no_report", "overwrite", "as_json", "quiet", "sets")
 
 
 def fit_command() -> Callable[..., int]:
@@ -81,7 +89,7 @@ def fit_command() -> Callable[..., int]:
         """Label the nodes of your own graph: tables in, a folder with labels, a model and a report out."""
         fixed = {parameter.name: given.pop(parameter.name) for parameter in FIXED}
         output = {name: fixed.pop(name) for name in _OUTPUT}
-        return _fit(_settings(fixed, given, output["config"]), output)
+        return _fit(_settings(fixed, given, output.pop("sets"), output["config"]), output)
 
     signature = inspect.Signature([*FIXED, *(option(parameter) for parameter in PARAMETERS.values())])
     fit.__signature__ = signature  # type: ignore[attr-defined]
@@ -89,22 +97,39 @@ def fit_command() -> Callable[..., int]:
     return fit
 
 
-def _settings(fixed: dict[str, Any], given: dict[str, Any], config: str | None) -> dict[str, Any]:
-    """The options that were given over those of the configuration file."""
-    from ncgc.fit_config import read_fit_config
+def _settings(
+    fixed: dict[str, Any], given: dict[str, Any], sets: list[str] | None, config: str | None
+) -> dict[str, Any]:
+    """The options that were given over those of the configuration file, over what is recommended for the method."""
+    from ncgc.fit_config import AUTO, read_fit_config
 
     settings = {"parameters": {}} if config is None else read_fit_config(config)
+    before = settings.get("method", OURS)
     for name, text in fixed.items():
         if text is not None:
             settings[name] = _number(name, text) if name in _NUMBERS else text
-    for name, text in given.items():
-        if text is not None:
-            value = value_of(PARAMETERS[name], text)
-            PARAMETERS[name].check(value, "ncgc fit")
-            settings["parameters"]["features" if name == "scaling" else name] = value
+    method = settings.get("method", OURS)
+    parameters = settings["parameters"] if method == before else {}
+    texts = {"features" if name == "scaling" else name: text for name, text in given.items() if text is not None}
+    if method == AUTO:
+        if texts or sets:
+            name = next(iter(texts), None) or sets[0].partition("=")[0]  # type: ignore[index]
+            raise ParameterError(f"With --method auto no parameter can be given. Got {name!r}; name a method.")
+    else:
+        parameters = {**parameters, **given_parameters(texts, sets, method)}
     if "nodes" not in settings:
         raise ParameterError("Which nodes? Give --nodes and --edges, or a --config that names them.")
-    return settings
+    return {**settings, "parameters": {**advised(method, parameters), **parameters}}
+
+
+def advised(method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """What settings files say for a method on any graph, without what was given."""
+    from ncgc.fit_config import AUTO
+
+    if method == AUTO:
+        return {}
+    found = recommended(parameters) if method == OURS else method_settings(method)
+    return {name: value for name, value in found.items() if name not in parameters}
 
 
 def _number(name: str, text: str) -> Any:
@@ -126,22 +151,51 @@ def _fit(settings: dict[str, Any], output: dict[str, Any]) -> int:
     config = FitConfig(**settings)
     screen = Screen(to_stderr=output["as_json"], quiet=output["quiet"])
     tables, split = read_tables(config)
-    model = make_model(config, tables)
     screen.facts([("graph", _graph_line(tables.graph)), ("labels", _split_line(split)), *_notes(tables.notes)])
-    labelling = _train(config, tables, split, model, screen)
+    config, choice = _chosen(config, tables, split, screen)
+    labelling = _train(config, tables, split, make_model(config, tables), screen)
     if labelling is None:
         return complain("Interrupted; nothing was written.", prefix="", code=130)
+    labelling = replace(labelling, choice=choice)
     _show(labelling, screen)
     if not output["no_report"]:
         screen.facts([("report", "drawing the map")])
     write_run(folder, labelling, output["overwrite"], report=not output["no_report"])
     screen.facts([("written", str(folder))])
+    if config.method != OURS:
+        screen.facts([("note", f"Only NCGC leaves a model for ncgc predict; {config.method} leaves labels alone.")])
     if output["as_json"]:
         from ncgc.cli.results import json_line
         from ncgc.run_folder import metrics_of
 
         typer.echo(json_line(metrics_of(labelling)))
     return 0
+
+
+def _chosen(config: FitConfig, tables: Any, split: Any, screen: Screen) -> tuple[FitConfig, Choice | None]:
+    """The configuration with the method that "auto" comes to, and how that was found."""
+    from ncgc.fit_config import AUTO
+    from ncgc.labelling import make_model
+    from ncgc.method_choice import choose_method
+
+    if config.method != AUTO:
+        return config, None
+
+    def named(method: str) -> FitConfig:
+        return replace(config, method=method, parameters=advised(method, {}))
+
+    rows = 0
+
+    def say(sentence: str) -> None:
+        nonlocal rows
+        screen.facts([("tried" if rows == 0 else "", sentence)])
+        rows += 1
+
+    choice = choose_method(
+        tables.graph, split, lambda name: make_model(named(name), tables), config.budget, config.seed, say
+    )
+    screen.facts([("method", f"{choice.method}: {choice.reason}")])
+    return named(choice.method), choice
 
 
 def _train(config: FitConfig, tables: Any, split: Any, model: Any, screen: Screen) -> Labelling | None:
@@ -153,15 +207,16 @@ def _train(config: FitConfig, tables: Any, split: Any, model: Any, screen: Scree
     if fit(model, tables.graph, split, screen, "training"):
         return None
     cross = config.folds if len(split.val) < LEAST else 0
+    epochs = getattr(model, "epochs", 1)
     with (
         warnings.catch_warnings(record=True) as caught,
         Interruption() as interruption,
-        screen.progress("calibrating", max(cross * model.epochs, 1)) as show,
+        screen.progress("calibrating", max(cross * epochs, 1)) as show,
     ):
         warnings.simplefilter("always")
 
         def watch(fold: int, folds: int, epoch: int, quantities: dict[str, float]) -> None:
-            show((fold - 1) * model.epochs + epoch, quantities)
+            show((fold - 1) * epochs + epoch, quantities)
             interruption.check()
 
         labelling = finish(config, tables, split, model, watch)

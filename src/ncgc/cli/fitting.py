@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ncgc.datasets import Split
     from ncgc.estimator import NCGC
     from ncgc.graph import Graph
+    from ncgc.methods import Method
 
 
 class Interruption:
@@ -49,12 +50,12 @@ class Interruption:
             raise KeyboardInterrupt
 
 
-def fit(model: NCGC, graph: Graph, split: Split, screen: Screen, label: str) -> bool:
+def fit(model: NCGC | Method, graph: Graph, split: Split, screen: Screen, label: str) -> bool:
     """Fit with a bar and return whether Ctrl-C was pressed; the model is fitted to its best epoch either way."""
     with (
         warnings.catch_warnings(record=True) as caught,
         Interruption() as interruption,
-        screen.progress(label, model.epochs) as show,
+        screen.progress(label, getattr(model, "epochs", 1)) as show,
     ):
         warnings.simplefilter("always")
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ncgc.cli.recommended import exceptions
 from ncgc.config import from_word
-from ncgc.parameters import Parameter
+from ncgc.parameters import PARAMETERS, Parameter
 
 METAVARS = {int: "INT", float: "FLOAT", str: "WORD"}
 
@@ -34,17 +35,21 @@ def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def describe(parameter: Parameter) -> str:
-    """The help line: what it does, what it may be, and its default.
+    """The help line: what it does, what it may be, its default, and for which backbones that is another.
 
     >>> from ncgc.parameters import PARAMETERS
-    >>> describe(PARAMETERS["dropout"])
-    'Dropout on hidden states: from 0 to below 1. Default 0.7.'
+    >>> describe(PARAMETERS["node_dropout"])
+    'Dropout of all features of a node at once: from 0 to below 1. Default 0.0.'
     >>> describe(PARAMETERS["backbone"])
     'Whose propagation the layers use: gcn, gat, sage, gcnii or appnp. Default gcn.'
+    >>> describe(PARAMETERS["num_layers"])
+    'Number of layers: from 1. Default 2 (gcnii 8, appnp 1).'
     """
     first = parameter.help[0].upper() + parameter.help[1:]
     span = _span(parameter)
-    return f"{first}{': ' + span if span else ''}. Default {_word(parameter.default)}."
+    others = ", ".join(f"{backbone} {_word(value)}" for backbone, value in _others(parameter).items())
+    beside = f" ({others})" if others else ""
+    return f"{first}{': ' + span if span else ''}. Default {_word(parameter.default)}{beside}."
 
 
 def value_of(parameter: Parameter, text: str | bool) -> Any:
@@ -82,6 +87,10 @@ def _span(parameter: Parameter) -> str:
         words = [low + (high if math.isfinite(parameter.high) else ""), *parameter.words]
     words += ["none"] if parameter.optional else []
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def _others(parameter: Parameter) -> dict[str, Any]:
+    return exceptions(parameter.name) if parameter.name in PARAMETERS else {}
 
 
 def _word(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,10 +36,20 @@ def _switch(flag: str, help: str) -> Any:
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a model, or of a run by ncgc fit.")],
-    nodes: Annotated[Path | None, _text("--nodes", "The new nodes, a row each.", TABLES, "FILE")] = None,
+    nodes: Annotated[
+        Path | None,
+        _text(
+            "--nodes",
+            "The new nodes, a row each, with the columns that the model's features are made of.",
+            TABLES,
+            "FILE",
+        ),
+    ] = None,
     edges: Annotated[
         Path | None,
-        _text("--edges", "Their edges: among themselves, or to nodes of the model's graph.", TABLES, "FILE"),
+        _text(
+            "--edges", "Their edges, a row each: from new node to new node, or to an old one by its id.", TABLES, "FILE"
+        ),
     ] = None,
     id: Annotated[
         str | None, _text("--id", "Column of the nodes' ids. Default: as in the model's table.", TABLES)
@@ -60,7 +71,11 @@ def predict(
     ] = None,
     alone: Annotated[
         bool,
-        typer.Option("--alone", help="Leave the model's graph out: all ids are of new nodes.", rich_help_panel=TABLES),
+        typer.Option(
+            "--alone",
+            help="Take the new nodes as a graph of their own: an id that an old node has too is that of another node.",
+            rich_help_panel=TABLES,
+        ),
     ] = False,
     out: Annotated[Path | None, _text("--out", "The .csv or .parquet file to write.", RESULT, "FILE")] = None,
     overwrite: Annotated[bool, _switch("--overwrite", "Replace the file if it is there.")] = False,
@@ -71,7 +86,10 @@ def predict(
 ) -> int:
     """Label new nodes with a model that ncgc fit or NCGC.save wrote.
 
-    The new nodes join the graph the model was fitted on where an edge leads there, and are a graph of their own otherwise.
+    A model keeps the graph it was fitted on, whose nodes are the old ones. An edge may lead from a new node to an old one:
+    the new nodes are then joined to the old graph, and old neighbours help to label them. Where no edge does, or with
+    --alone, they are a graph of their own, labelled by their features and the edges among them.
+
     A column of labels, if there is one, is only compared with.
     """
     if nodes is None or edges is None:
@@ -91,7 +109,7 @@ def predict(
     )  # fmt: skip
     frame, labels = _label(fitted, attached)
     summary = _summary(fitted, attached, frame, labels)
-    _show(summary, attached, screen, str(model))
+    _show(summary, attached, screen, str(model), _where(attached, fitted.graph_.num_nodes, alone))
     if out is not None:
         write_predictions(out, frame)
         screen.facts([("written", str(out))])
@@ -107,9 +125,17 @@ def _check_out(out: Path, overwrite: bool) -> None:
     """Before the work, not after: can the file be written?"""
     if out.suffix.lower() not in ENDINGS:
         raise OutputError(f"Predictions are written as .csv or .parquet. Got --out {out.name!r} instead.")
-    if out.is_dir() or not out.parent.is_dir():
+    try:
+        misplaced, there = out.is_dir() or not out.parent.is_dir(), out.exists()
+    except OSError as error:
+        raise OutputError(
+            f"The predictions cannot be written to {out} ({error.strerror or error}); give another place."
+        ) from None
+    if misplaced:
         raise OutputError(f"The predictions cannot be written to {out}; --out must be a file in a folder that exists.")
-    if out.exists() and not overwrite:
+    if not os.access(out.parent, os.W_OK):
+        raise OutputError(f"The predictions cannot be written to {out}: you may not write there; give another place.")
+    if there and not overwrite:
         raise OutputError(f"The file {out} exists; give another name, or --overwrite to replace it.")
 
 
@@ -159,12 +185,16 @@ def _summary(model: NCGC, attached: Attached, frame: pd.DataFrame, labels: np.nd
     }
 
 
-def _show(summary: dict[str, Any], attached: Attached, screen: Screen, model: str) -> None:
-    where = (
-        f"joined to the model's graph by {count(summary['bridges'], 'edge')}"
-        if summary["joined"]
-        else "a graph of their own: no edge leads to the model's graph"
-    )
+def _where(attached: Attached, old: int, alone: bool) -> str:
+    """Which graph the new nodes are labelled in, and why."""
+    if attached.bridges:
+        return f"joined to the model's graph of {count(old, 'node')} by {count(attached.bridges, 'edge')}"
+    why = "as --alone asks" if alone else "no edge leads to an old node of the model's graph"
+    return f"a graph of their own: {why}"
+
+
+def _show(summary: dict[str, Any], attached: Attached, screen: Screen, model: str, where: str) -> None:
+    """The model, where the new nodes are, a row a class, and how good that is where labels are known."""
     notes = [("note" if number == 0 else "", note) for number, note in enumerate(attached.notes)]
     words = f"{summary['nodes'] - summary['withheld']:,} of {count(summary['nodes'], 'new node')} labelled"
     screen.facts([("model", model), ("nodes", f"{count(summary['nodes'], 'new node')}, {where}"), *notes])

@@ -20,6 +20,7 @@ from ncgc.files import whole_folder
 
 if TYPE_CHECKING:
     from ncgc.estimator import NCGC
+    from ncgc.methods import Method
 
 LOSS = ("class", "kl", "pl", "total")
 INTERRUPTED = "interrupted"
@@ -45,7 +46,7 @@ class RunResult:
     predictions: str
 
     @classmethod
-    def of(cls, model: NCGC, seed: int) -> RunResult:
+    def of(cls, model: NCGC | Method, seed: int) -> RunResult:
         graph, split = model.graph_, model.split_
         present = np.bincount(graph.labels[split.train])
         sizes = set(present[present > 0].tolist())
@@ -60,8 +61,8 @@ class RunResult:
             seconds=model.seconds_,
             loss={part: finite(row.get(part)) for part in LOSS},
             termination=model.termination_,
-            prior=[float(share) for share in model.prior_],
-            drawn={"seed": seed, **{name: int(value) for name, value in model.seeds_.items()}},
+            prior=[float(share) for share in getattr(model, "prior_", ())],
+            drawn={"seed": seed, **{name: int(value) for name, value in getattr(model, "seeds_", {}).items()}},
             history=model.history_.to_csv(),
             predictions=predictions_csv(model),
         )
@@ -79,7 +80,8 @@ def summary(config: RunConfig, results: Sequence[RunResult]) -> dict[str, Any]:
     terminations = {result.termination for result in results}
     together = {
         "dataset": config.dataset,
-        "backbone": config.parameters["backbone"],
+        "method": config.method,
+        "backbone": config.parameters.get("backbone"),
         "split": config.split,
         "seed": config.seed,
         "labels_per_class": first.labels_per_class,
@@ -126,7 +128,7 @@ def ours(name: str) -> bool:
     return _OURS.fullmatch(name) is not None
 
 
-def predictions_csv(model: NCGC) -> str:
+def predictions_csv(model: NCGC | Method) -> str:
     """node, label, the probability the model gives that label, and whether the label was given or is predicted."""
     graph = model.graph_
     given = model.split_.training_labels(graph)

@@ -49,7 +49,11 @@ def _backbones(default: Sequence[str]) -> inspect.Parameter:
 
 def _methods(default: str) -> inspect.Parameter:
     return _option(
-        "methods", str, "NAMES", f"ncgc, plain (the backbone alone), label_spreading. Default {default}.", default
+        "methods",
+        str,
+        "NAMES",
+        f"ncgc, plain (the backbone alone), those of ncgc methods, or all. Default {default}.",
+        default,
     )
 
 
@@ -177,7 +181,8 @@ def sweeps(parameter: str | None, values: str | None) -> dict[str, Sequence[floa
 def _chosen_methods(text: str) -> dict[str, Any]:
     from ncgc.methods import METHODS
 
-    names = known(words(text, "--methods"), [*VARIANTS, *METHODS], "method")
+    every = [*VARIANTS, *METHODS]
+    names = every if text.strip() == "all" else known(words(text, "--methods"), [*every, "all"], "method")
     return {
         "variants": {name: VARIANTS[name] for name in names if name in VARIANTS},
         "others": [name for name in names if name in METHODS],

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ncgc.bench.presets import preset as named_settings
+from ncgc.cli.method_options import SET, given_parameters, method_option, method_settings
 from ncgc.cli.options import keyword, option, value_of
+from ncgc.cli.recommended import SETTINGS, recommended
 from ncgc.cli.results import INTERRUPTED, RunResult, deviation, json_line, mean, summary, write_results
 from ncgc.cli.screen import Screen, complain, count, percent, seconds
-from ncgc.config import HYPER, RUN, RunConfig, Settings, check_setting, read_config
+from ncgc.config import HYPER, OURS, RUN, RunConfig, Settings, check_setting, make_estimator, read_config
 from ncgc.datasets.catalogue import CATALOGUE
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
@@ -36,6 +37,8 @@ FIXED = (
             str | None, typer.Argument(metavar="NAME", help=f"The data set: {NAMES}.", show_default=False)
         ],
     ),
+    method_option("Another method than NCGC: ncgc methods lists them. Default ncgc."),
+    SET,
     keyword(
         "config",
         Annotated[
@@ -56,7 +59,8 @@ FIXED = (
             typer.Option(
                 "--settings",
                 metavar="NAME",
-                help="Hyper-parameters by name, for this data set and backbone: paper. Options override them.",
+                help="Named hyper-parameters for this backbone and data set: default, tuned or paper. Default "
+                f"{SETTINGS}; options override them.",
                 rich_help_panel=_PANEL,
             ),
         ],
@@ -108,9 +112,9 @@ def train_command() -> Callable[..., int]:
     """The verb, with an option for every declared parameter."""
 
     def train(**given: Any) -> int:
-        """Train NCGC on a data set and show how well it labels the test nodes."""
+        """Train NCGC or another method and show how well it labels the test nodes."""
         fixed = {parameter.name: given.pop(parameter.name) for parameter in FIXED}
-        return _train(settings=_settings(given), **fixed)
+        return _train({name: text for name, text in given.items() if text is not None}, **fixed)
 
     run, hyper = ([option(parameter) for parameter in table.values()] for table in (RUN, HYPER))
     signature = inspect.Signature([FIXED[0], *run, *FIXED[1:], *hyper])  # in the order of the help
@@ -119,18 +123,20 @@ def train_command() -> Callable[..., int]:
     return train
 
 
-def _settings(given: dict[str, Any]) -> Settings:
+def _settings(texts: dict[str, Any], sets: list[str] | None, method: str) -> Settings:
     """The options that were given, as checked values."""
-    table = RUN | HYPER
-    settings = {name: value_of(table[name], text) for name, text in given.items() if text is not None}
+    run = {name: value_of(RUN[name], text) for name, text in texts.items() if name in RUN}
+    settings = run | given_parameters({name: text for name, text in texts.items() if name not in RUN}, sets, method)
     for name, value in settings.items():
-        check_setting(name, value)
+        check_setting(name, value, method)
     return settings
 
 
 def _train(
-    settings: Settings,
+    texts: dict[str, Any],
     name: str | None,
+    method: str | None,
+    sets: list[str] | None,
     config: Path | None,
     preset: str | None,
     data: Path | None,
@@ -139,12 +145,17 @@ def _train(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    layers = [{} if config is None else read_config(config), settings, {} if name is None else {"dataset": name}]
-    if not any("dataset" in layer for layer in layers):
+    read = {} if config is None else read_config(config)
+    chosen = method or read.get("method", OURS)
+    given = read if chosen == read.get("method", OURS) else {key: read[key] for key in read if key in (*RUN, "dataset")}
+    given = given | _settings(texts, sets, chosen) | {"method": chosen} | ({} if name is None else {"dataset": name})
+    if "dataset" not in given:
         raise ParameterError(f"Which data set? Give one of {NAMES}, or a --config that names one.")
-    run = RunConfig.from_layers(*layers)
-    if preset is not None:
-        run = RunConfig.from_layers(named_settings(preset, run.parameters["backbone"], run.dataset), *layers)
+    dataset = RunConfig.from_layers(given).dataset
+    if chosen == OURS:
+        run = RunConfig.from_layers(recommended(given, dataset, preset or SETTINGS), given)
+    else:
+        run = RunConfig.from_layers(method_settings(chosen, dataset, preset), given)
     if out is not None:
         check_folder(out, overwrite)
     from ncgc.datasets import load_dataset  # slow from here on: torch
@@ -183,13 +194,12 @@ def _runs(run: RunConfig, graph: Graph, screen: Screen) -> tuple[list[RunResult]
 def _one(run: RunConfig, seed: int, graph: Graph, screen: Screen) -> tuple[RunResult, bool]:
     from ncgc.cli.fitting import fit
     from ncgc.datasets import make_split
-    from ncgc.estimator import NCGC
 
     sizes = {"labels_per_class": run.labels_per_class, "val_per_class": run.val_per_class}
     split = make_split(graph, run.split, seed=seed, **sizes)
     if seed == run.seed:
         screen.facts([(graph.name, graph_line(graph)), ("split", split_line(split)), ("model", model_line(run))])
-    model = NCGC(**run.parameters, random_state=seed)
+    model = make_estimator(run.method, run.parameters, seed)
     interrupted = fit(model, graph, split, screen, f"seed {seed}")
     return RunResult.of(model, seed), interrupted
 
@@ -207,8 +217,12 @@ def split_line(split: Split) -> str:
 
 
 def model_line(run: RunConfig) -> str:
-    """The backbone, its size, and which parts of the method are on."""
+    """The backbone, its size, and which parts of the method are on; of another method its name and settings."""
     values = run.parameters
+    if run.method != OURS:
+        from ncgc.methods import find_method
+
+        return f"{find_method(run.method).title}, " + ", ".join(f"{name} {value}" for name, value in values.items())
     parts = [f"β {values['beta']:g}"] if values["soft_orthogonality"] and values["beta"] else []
     parts += [name.upper() for name in ("kl", "pl") if values[name]]
     size = f"{values['num_layers']} × {values['hidden']}"
@@ -218,14 +232,15 @@ def model_line(run: RunConfig) -> str:
 def _show(result: RunResult, screen: Screen) -> None:
     words = [f"test {percent(result.test_accuracy)}"]
     words += [] if result.val_accuracy is None else [f"val {percent(result.val_accuracy)}"]
-    words += [f"epoch {result.best_epoch}/{result.epochs}", seconds(result.seconds)]
+    words += [f"epoch {result.best_epoch}/{result.epochs}"] if result.epochs else []
+    words += [seconds(result.seconds)]
     screen.facts([(f"seed {result.seed}", "  ".join(words))])
 
 
 def _show_end(run: RunConfig, results: list[RunResult], screen: Screen) -> None:
     accuracies = [result.test_accuracy for result in results]
     if len(results) == 1:
-        if results[0].termination != INTERRUPTED:
+        if results[0].termination != INTERRUPTED and results[0].epochs:
             screen.facts([("ended", f"{results[0].termination}; epoch {results[0].best_epoch} is kept")])
         if screen.quiet:
             screen.say(f"test {percent(accuracies[0])}", result=True)

@@ -15,11 +15,12 @@ from ncgc.bench.presets import preset
 from ncgc.bench.space import DEFAULT, Space, space_for
 from ncgc.bench.study import FIRST_SEED
 from ncgc.cli.options import value_of
+from ncgc.cli.recommended import recommended
 from ncgc.cli.screen import Screen, complain, count, percent, seconds
 from ncgc.datasets.catalogue import CATALOGUE, find_info
 from ncgc.errors import OutputError, ParameterError
 from ncgc.files import write_text
-from ncgc.parameters import PARAMETERS, check_parameters, unknown_name
+from ncgc.parameters import DEFAULTS, PARAMETERS, check_parameters, unknown_name
 
 if TYPE_CHECKING:
     from ncgc.bench.tuning import Tried, Tuning
@@ -238,6 +239,9 @@ def _finish(tuning: Tuning, screen: Screen, out: Path | None) -> int:
 def settings_toml(tuning: Tuning, accuracy: float, parameters: dict[str, Any]) -> str:
     """The best settings as a configuration that `ncgc train --config` takes."""
     task = tuning.task
+    # what `ncgc train` would add of its own had no part in these trials
+    unsaid = {key: DEFAULTS[key] for key in recommended(parameters)}
+    parameters = {**unsaid, **parameters}
     table: dict[str, Any] = {
         "dataset": task.dataset,
         "backbone": parameters["backbone"],

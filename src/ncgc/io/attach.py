@@ -15,11 +15,12 @@ from ncgc.errors import InputError, ModelFileError
 from ncgc.graph import Graph
 from ncgc.io.arrays import read_features
 from ncgc.io.columns import end_columns, id_column, label_column, weight_column
-from ncgc.io.edges import Merged, check_header, read_edges
+from ncgc.io.edges import check_header, read_edges
 from ncgc.io.ids import check_unique, id_array, id_cells, positions, shown
 from ncgc.io.labels import labels_to_compare
 from ncgc.io.reading import Reading
 from ncgc.io.tables import Table, as_table
+from ncgc.merging import Merged
 
 OLD = "the model's graph"
 
@@ -71,7 +72,7 @@ def attach_nodes(
         id, source, target, weight: column names.
         features: where the model's features did not come from columns: a .npz or .npy file or an array, a row a new node.
         delimiter: of both text files; default: by their extension and header.
-        alone: leave the model's graph out: the ids are a world of their own.
+        alone: leave the model's graph out: the tables are another graph, whose ids may repeat those of ``old``.
 
     Raises:
         InputError: one sentence with the file, the row and what to do.
@@ -89,6 +90,8 @@ def attach_nodes(
     if told_ends:
         check_header(links, source_name, target_name, known)
     ends = [source_name, target_name]
+    if alone:
+        _check_alone(links, ends, ids, _arrow_ids(old))
     weight_name = weight_column(links, weight or _present(links, usual.get("weight")), ends)
     merged = read_edges(links, table, known, source_name, target_name, weight_name, "" if alone else OLD)
     matrix = _features(table, features, reading, old.num_features)
@@ -147,15 +150,34 @@ def _together(table: Table, name: str, old: pa.ChunkedArray, new: pa.ChunkedArra
     """The old ids, then the new; an InputError for one that is in both. Where one side is text, all are."""
     twice = positions(new, old) >= 0
     if twice.any():
-        row, others = int(twice.argmax()), int(twice.sum()) - 1
-        also = f" ({others:,} other{'s' * (others > 1)} likewise)" if others else ""
+        row = int(twice.argmax())
         raise InputError(
-            f"{table.where(row)}: the id {shown(new[row])} (column {name!r}) is a node of {OLD} already{also}; leave its row "
-            "out, edges may name it all the same, or give --alone if these are other nodes."
+            f"{table.where(row)}: the id {shown(new[row])} (column {name!r}) is a node of {OLD} already{_likewise(twice)}; "
+            "leave its row out (edges may name it all the same), or give --alone if the table is of another graph that "
+            "happens to use the same ids."
         )
     if old.type != new.type:
         old, new = old.cast(pa.string()), new.cast(pa.string())
     return pa.chunked_array([*old.chunks, *new.chunks])
+
+
+def _check_alone(links: Table, ends: list[str], ids: pa.ChunkedArray, old: pa.ChunkedArray) -> None:
+    """Raise an InputError for an edge to a node of the model's graph, which was to be left out."""
+    cells = [id_cells(links, end, what) for end, what in zip(ends, ("source", "target"), strict=True)]
+    outside = [(positions(one, ids) < 0) & (positions(one, old) >= 0) for one in cells]
+    wrong = outside[0] | outside[1]
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(
+            f"{links.where(row)}: {shown(cells[0 if outside[0][row] else 1][row])} is a node of {OLD}, which --alone leaves "
+            f"out{_likewise(wrong)}; leave --alone out to join the new nodes to it, or remove the edge."
+        )
+
+
+def _likewise(found: np.ndarray) -> str:
+    """How many more there are than the one that is spoken of."""
+    others = int(found.sum()) - 1
+    return f" ({others:,} other{'s' * (others > 1)} likewise)" if others else ""
 
 
 def _present(table: Table, name: str | None) -> str | None:

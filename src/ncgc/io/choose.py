@@ -44,13 +44,12 @@ def choose_features(
         return Chosen(encoder.transform(table), encoder, "columns", [])
     if isinstance(features, str | Path):
         if str(features) == "none":
-            told = f"The features are made from the graph's structure; {ONLY_HERE}."
-            return Chosen(spectral_features(adjacency), None, "structure", [told])
+            return _structure(table, adjacency, [f"The features are made from the graph's structure; {ONLY_HERE}."])
         return _from_file(table, features)
     made = FeatureEncoder(_free(table, features, taken), kinds, [name for name in taken if name]).fit(table)
     if not made.num_features:
         told = f"No column is left for features, so they are made from the graph's structure; {ONLY_HERE}."
-        return Chosen(spectral_features(adjacency), None, "structure", [*made.notes, told])
+        return _structure(table, adjacency, [*made.notes, told])
     used = [(name, kind, width) for name, kind, width in made.describe() if width]
     shown = ", ".join(f"{name!r} ({kind}, {width:,})" for name, kind, width in used[:8])
     more = f" and {len(used) - 8:,} more" if len(used) > 8 else ""
@@ -61,6 +60,15 @@ def choose_features(
         if features is None and plain(name) in LABELS
     ]
     return Chosen(made.transform(table), made, "columns", notes)
+
+
+def _structure(table: Table, adjacency: sparse.csr_array, notes: list[str]) -> Chosen:
+    if not adjacency.nnz:
+        raise InputError(
+            f"No edge joins two nodes of {table.name} and it has no features, so that nothing tells its nodes apart; give "
+            "edges between different nodes, or columns of features."
+        )
+    return Chosen(spectral_features(adjacency), None, "structure", notes)
 
 
 def _from_file(table: Table, path: str | Path) -> Chosen:

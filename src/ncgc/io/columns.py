@@ -78,6 +78,11 @@ def label_column(table: Table, name: str | None, taken: Sequence[str], needed: b
             raise InputError(f"{table.name}: the column {column!r} cannot hold both the ids and the labels.")
         return column
     guess = guessed_column(table, LABELS, taken)
+    if guess is None and needed and table.columns == list(taken):
+        raise InputError(
+            f"{table.name} has only one column, {table.columns[0]!r}, and needs two, the ids and the labels; "
+            "give the delimiter if the file is separated by something unusual."
+        )
     if guess is None and needed:
         raise InputError(
             f"{table.name} has no column of labels (looked for {quoted(LABELS)}); say which it is with 'label'. "

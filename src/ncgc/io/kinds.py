@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ncgc.io.cells import NOT_FINITE, NUMBER, decoded, is_numeric, is_text, parsed, text_cells
+from ncgc.io.cells import NOT_FINITE, NUMBER, decoded, is_numeric, is_text, parsed, shortened, text_cells
 from ncgc.io.columns import plain
 from ncgc.io.tables import Table
 
@@ -15,6 +15,7 @@ MISSING = r"(?i)^(na|n/a|#n/a|null|none)$"  # what programs write for an empty c
 COMMA = r"^[+-]?[0-9]+,[0-9]+$"
 WORDS = 3  # a cell of so many words on average is text
 LENGTH = 40
+SLIPS = 0.1  # a column of numbers may have such a share of words and still be called one
 
 
 def guess_kind(table: Table, name: str) -> tuple[str, str]:
@@ -31,19 +32,30 @@ def guess_kind(table: Table, name: str) -> tuple[str, str]:
         return "drop", "empty"
     if is_numeric(column.type):
         return ("drop", "numbers the rows") if _numbers_the_rows(column, name) else ("number", "")
-    known = text_cells(column).drop_null()
+    cells = text_cells(column)
+    known = cells.drop_null()
     if not len(known):
         return "drop", "empty"
     values = parsed(known)
     if values is not None:
         return ("drop", "numbers the rows") if _numbers_the_rows(values, name) else ("number", "")
-    if _meant_as_numbers(known.filter(pc.invert(pc.match_substring_regex(known, NUMBER))), len(known)):
+    others = known.filter(pc.invert(pc.match_substring_regex(known, NUMBER)))
+    if _meant_as_numbers(others, len(known)):
         return "number", ""
-    return _kind_of_words(known)
+    kind, why = _kind_of_words(known)
+    if kind == "drop" and len(others) <= SLIPS * len(known):
+        row = pc.index(pc.match_substring_regex(cells, NUMBER), False).as_py()
+        why = f"numbers but for {shortened(cells[row].as_py())} in {table.place(row)}"
+    return kind, why
 
 
 def _meant_as_numbers(others: pa.ChunkedArray, known: int) -> bool:
-    """Whether the cells that are no numbers were meant to be some: a few missing ones, or all with a decimal comma."""
+    """Whether the cells that are no numbers were meant to be some: a few missing ones, or all with a decimal comma.
+
+    Where there are no such cells, one is too large for a double.
+    """
+    if not len(others):
+        return True
     odd = pc.or_(pc.match_substring_regex(others, NOT_FINITE), pc.match_substring_regex(others, MISSING))
     comma = pc.match_substring_regex(others, COMMA)
     return bool(pc.all(pc.or_(odd, comma)).as_py()) and (len(others) < known or bool(pc.any(comma).as_py()))

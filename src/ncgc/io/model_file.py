@@ -122,6 +122,9 @@ def model_folder(path: str | Path) -> Path:
     except (OSError, ValueError) as error:
         raise ModelFileError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
     if place is None:
+        run = path if (path / "predictions.csv").exists() or (path / "predictions.parquet").exists() else path.parent
+        if (run / "config.toml").exists() and (run / "metrics.json").exists():
+            found += ", and only a run with the method ncgc leaves a model"
         raise ModelFileError(f"{path} is {found}; give the folder of a saved model, or of a run that has one.")
     return place
 

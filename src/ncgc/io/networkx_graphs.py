@@ -16,10 +16,11 @@ from ncgc.graph import Graph
 from ncgc.io.assemble import GraphTables
 from ncgc.io.choose import Chosen, choose_features
 from ncgc.io.columns import guessed_column, label_column, named_column
-from ncgc.io.edges import merge, read_weights
+from ncgc.io.edges import read_weights
 from ncgc.io.features import FeatureEncoder
 from ncgc.io.labels import read_labels
 from ncgc.io.tables import Table
+from ncgc.merging import merge
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -138,13 +138,21 @@ def read_file(path: str | Path) -> bytes:
         near = _near(path)
         raise InputError(f"There is no file {path}{near}; check its name and the folder.") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read ({reason}); check its name and your rights to it.") from None
+        raise _unreadable(path, error) from None
 
 
 def check_no_folder(path: Path) -> None:
-    if path.is_dir():
+    try:
+        folder = path.is_dir()
+    except OSError as error:  # in a folder that one may not look into
+        raise _unreadable(path, error) from None
+    if folder:
         raise InputError(f"{path} is a folder, not a file; give the file in it.")
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    reason = getattr(error, "strerror", None) or error
+    return InputError(f"{path} cannot be read ({reason}); check its name and your rights to it.")
 
 
 def _near(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -57,7 +58,7 @@ class Method(Declared):
 
     Fitted attributes:
         classes_: (K,) class names. transduction_: (n,) a label for every node, the given ones where given.
-        graph_, split_: what it was fitted on. history_, best_epoch_, termination_: how training went.
+        graph_, split_: what it was fitted on. history_, best_epoch_, termination_, seconds_: how training went.
         calibration_: None, or what :meth:`calibrate` learnt.
     """
 
@@ -82,7 +83,9 @@ class Method(Declared):
             raise GraphError(f"The graph must be an ncgc.Graph. Got {type(graph).__name__} instead.")
         graph.validate()
         split = (Split.from_labels(graph) if split is None else split).validate(graph)
+        start = time.perf_counter()
         solution = self._solve(graph, split, watch)
+        self.seconds_ = time.perf_counter() - start
         self._solution = solution
         self.calibration_: Calibration | None = None
         self.classes_, self.graph_, self.split_ = graph.classes, graph, split

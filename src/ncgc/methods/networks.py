@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 
@@ -72,11 +70,11 @@ class TwoLayerMLP(nn.Module):
         self.dropout = dropout
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
-        return self.layers(operators.features.dropout(self.dropout, generator, self.training), generator)
+        return self.layers(operators.features, generator)
 
-    def layers(self, x: Tensor | FeatureMatrix, generator: torch.Generator | None = None) -> Output:
-        """Both layers on features that are dropped already."""
-        return self.head(linear(x, self.first), generator)
+    def layers(self, x: FeatureMatrix, generator: torch.Generator | None = None) -> Output:
+        """Both layers on any rows of features."""
+        return self.head(linear(x.dropout(self.dropout, generator, self.training), self.first), generator)
 
     def head(self, z: Tensor, generator: torch.Generator | None = None) -> Output:
         """All that comes after X·W₀."""
@@ -88,16 +86,3 @@ def fan_in_bias(rows: int, columns: int, generator: torch.Generator | None) -> n
     """(columns,) uniform in ±1/√rows, as torch begins the bias of a linear map."""
     bound = max(rows, 1) ** -0.5
     return nn.Parameter(torch.empty(columns).uniform_(-bound, bound, generator=generator))
-
-
-def smoothed_rows(operators: GraphOperators, rows: Tensor, smooth: Callable[[Tensor], Tensor]) -> Tensor:
-    """(l, D) the given rows of S·X for a symmetric S, handed over as Z ↦ S·Z.
-
-    S·X itself is dense and may be large: row i is Xᵀ·(S·e_i), so only the columns of S at ``rows`` are made, a few at once.
-    """
-    parts = []
-    for some in rows.split(512):
-        units = torch.zeros(operators.num_nodes, len(some), dtype=operators.dtype)
-        units[some, torch.arange(len(some))] = 1.0
-        parts.append(operators.features.transposed_product(smooth(units)).t())
-    return torch.cat(parts) if parts else torch.zeros(0, operators.features.shape[1], dtype=operators.dtype)

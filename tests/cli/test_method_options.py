@@ -1,0 +1,119 @@
+"""--method and --set on the command line, in train and in fit."""
+
+import csv
+import json
+import tomllib
+
+import pytest
+
+from ncgc.cli.method_options import given_parameters
+from ncgc.errors import ParameterError
+from ncgc.methods import METHODS
+
+
+def test_options_become_values_of_the_methods_own_kinds():
+    assert given_parameters({"hidden": "8"}, ["dropout=0.25", "patience=none"], "gcn") == {
+        "hidden": 8,
+        "dropout": 0.25,
+        "patience": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("texts", "sets", "sentence"),
+    [
+        ({"beta": "0.1"}, [], "gcn has no parameter 'beta'"),
+        ({}, ["hiden=3"], "did you mean 'hidden'"),
+        ({}, ["hidden"], "--set takes NAME=VALUE"),
+        ({}, ["hidden=0"], "The 'hidden' parameter of gcn must be an int in the range"),
+        ({}, ["hidden=wide"], "hidden"),
+    ],
+)
+def test_wrong_ones_are_sentences(texts, sets, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        given_parameters(texts, sets, "gcn")
+
+
+def test_train_takes_a_method_and_repeats_it(ncgc, tmp_path):
+    first = ncgc(
+        "train", "digits", "--method", "label_spreading", "--set", "alpha=0.5", "--out", tmp_path / "a", "--json"
+    )
+    assert first.code == 0, first.err
+    assert (first.json["method"], first.json["backbone"]) == ("label_spreading", None)
+    config = tomllib.loads((tmp_path / "a" / "config.toml").read_text())
+    assert config["method"] == "label_spreading"
+    assert config["parameters"]["alpha"] == 0.5
+    again = ncgc("train", "--config", tmp_path / "a" / "config.toml", "--json")
+    assert again.json["test_accuracy"] == first.json["test_accuracy"]
+    other = ncgc("train", "--config", tmp_path / "a" / "config.toml", "--method", "logistic_regression", "--json")
+    assert other.json["method"] == "logistic_regression"
+
+
+def test_train_says_what_is_wrong(ncgc):
+    for words, sentence in (
+        (["--method", "labelspreading"], "did you mean 'label_spreading'"),
+        (["--method", "gcn", "--beta", "1"], "gcn has no parameter 'beta'"),
+        (["--method", "gcn", "--settings", "paper"], "are NCGC's"),
+    ):
+        result = ncgc("train", "digits", *words)
+        assert result.code == 2
+        assert sentence in result.err
+
+
+def test_methods_are_listed(ncgc):
+    result = ncgc("methods", "--json")
+    assert [row["name"] for row in result.json] == ["ncgc", *METHODS]
+    assert all(row["paper"] and row["cost"] for row in result.json)
+    assert "label_spreading" in ncgc("methods").out
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Two cliques of ten nodes joined by an edge; three labels in each."""
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    with nodes.open("w", newline="") as file:
+        rows = [[f"n{i}", ("left", "right")[i // 10] if i % 10 < 3 else "", i // 10 + 0.1 * (i % 3)] for i in range(20)]
+        csv.writer(file).writerows([["id", "label", "x"], *rows])
+    with edges.open("w", newline="") as file:
+        pairs = [(i, j) for i in range(20) for j in range(i) if i // 10 == j // 10] + [(0, 10)]
+        csv.writer(file).writerows([["source", "target"], *([f"n{i}", f"n{j}"] for i, j in pairs)])
+    return ["--nodes", nodes, "--edges", edges]
+
+
+def test_fit_takes_a_method_and_repeats_it(ncgc, tables, tmp_path):
+    result = ncgc("fit", *tables, "--method", "label_spreading", "--out", tmp_path / "a", "--folds", 0)
+    assert result.code == 0, result.err
+    assert "Only NCGC leaves a model" in result.out
+    assert not (tmp_path / "a" / "model").exists()
+    assert "label_spreading" in (tmp_path / "a" / "report.html").read_text()
+    again = ncgc("fit", "--config", tmp_path / "a" / "config.toml", "--out", tmp_path / "b")
+    assert again.code == 0, again.err
+    first, second = (list(csv.DictReader((tmp_path / name / "predictions.csv").open())) for name in "ab")
+    assert first == second
+    assert [row["label"] for row in first] == ["left"] * 10 + ["right"] * 10
+
+
+def test_predict_and_label_say_why_there_is_no_model(ncgc, tables, tmp_path):
+    ncgc("fit", *tables, "--method", "label_spreading", "--out", tmp_path / "a", "--folds", 0, "--no-report")
+    for words in (
+        ["predict", tmp_path / "a", *tables],
+        ["predict", tmp_path / "a" / "model", *tables],
+        ["label", tmp_path / "a"],
+    ):
+        result = ncgc(*words)
+        assert result.code == 2
+        assert "only a run with the method ncgc leaves a model" in result.err
+
+
+def test_fit_chooses_a_method(ncgc, tables, tmp_path):
+    words = ["--method", "auto", "--out", tmp_path / "a", "--folds", 0, "--no-report"]
+    result = ncgc("fit", *tables, *words, "--budget", 1e-9)
+    assert result.code == 0, result.err
+    assert "label_spreading: 100.0 % of 6 held-out labels" in " ".join(result.out.split())
+    choice = json.loads((tmp_path / "a" / "metrics.json").read_text())["choice"]
+    assert choice["method"] == "label_spreading"
+    assert choice["left_out"] == ["logistic_regression", "sgc", "appnp", "ncgc"]
+    assert 'method = "label_spreading"' in (tmp_path / "a" / "config.toml").read_text()
+    refused = ncgc("fit", *tables, "--method", "auto", "--hidden", 8, "--out", tmp_path / "b")
+    assert refused.code == 2
+    assert "no parameter can be given" in refused.err

@@ -1,0 +1,56 @@
+"""GAT against PyG's layers with the same weights."""
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.nn import GATConv
+
+from ncgc.methods import find_method
+from ncgc.methods.gat import Attention, GATNetwork
+from ncgc.nn import GraphOperators
+
+GAT = find_method("gat")
+
+
+def same(ours: Attention, in_features: int, columns: int, concat: bool) -> GATConv:
+    theirs = GATConv(in_features, columns, heads=ours.heads, concat=concat)
+    with torch.no_grad():
+        theirs.lin.weight.copy_(ours.weight.t())
+        theirs.att_src.copy_(ours.source.t().unsqueeze(0))
+        theirs.att_dst.copy_(ours.target.t().unsqueeze(0))
+        theirs.bias.copy_(ours.bias if concat else ours.bias.view(ours.heads, -1).mean(dim=0))
+    return theirs
+
+
+@pytest.mark.parametrize("output_heads", [1, 4])
+@pytest.mark.parametrize("form", ["sparse", "dense"])
+def test_scores_are_those_of_pyg(make_planted, form, output_heads):
+    graph, split = make_planted(form)
+    settings = {"hidden": 4, "heads": 3, "output_heads": output_heads, "epochs": 4, "features": "raw"}
+    model = GAT(**settings).fit(graph, split)
+    operators, network = GraphOperators(graph), model.network_
+    with torch.no_grad():
+        x = operators.features.to_dense()
+        h = torch.nn.functional.elu(same(network.first, graph.num_features, 4, True)(x, operators.edge_index))
+        expected = same(network.second, 12, 3, False)(h, operators.edge_index)
+    np.testing.assert_allclose(model.transform(), h.numpy(), atol=1e-5)
+    np.testing.assert_allclose(model.decision_function(), expected.numpy(), atol=1e-5)
+
+
+def test_each_head_begins_as_a_layer_of_its_own():
+    network = GATNetwork(30, 2, 3, 0.6, heads=8, generator=torch.Generator().manual_seed(0))
+    bound = (6 / 32) ** 0.5
+    assert 0.9 * bound < network.first.weight.abs().max() <= bound
+    assert network.first.weight.shape == (30, 16)
+    assert network.first.source.shape == (2, 8)
+
+
+def test_what_is_dropped_comes_from_the_generator(make_planted):
+    graph, _ = make_planted()
+    operators = GraphOperators(graph)
+    network = GATNetwork(graph.num_features, 2, 3, 0.6, generator=torch.Generator().manual_seed(0)).train()
+    first, again, other = (
+        network(operators, torch.Generator().manual_seed(seed)).logits.detach() for seed in (1, 1, 2)
+    )
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
