@@ -55,7 +55,7 @@ def test_the_record_is_what_the_estimator_gives(planted):
 def test_other_methods_run_through_the_same_door(planted):
     planted()
     record = execute(Run("planted", "random", 3, method="label_spreading", parameters={"alpha": 0.5}))
-    assert record["settings"] == {"alpha": 0.5}
+    assert record["settings"] == {"alpha": 0.5, "iterations": 1000, "tolerance": 1e-6}
     assert "best_epoch" not in record
     assert 0 <= record["test_accuracy"] <= 1
 

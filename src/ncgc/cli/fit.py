@@ -111,6 +111,8 @@ def _settings(
     method = settings.get("method", OURS)
     parameters = settings["parameters"] if method == before else {}
     texts = {"features" if name == "scaling" else name: text for name, text in given.items() if text is not None}
+    if given.get("scaling") is not None:
+        SCALING.check(given["scaling"], "ncgc fit")  # by the name it has here
     if method == AUTO:
         if texts or sets:
             name = next(iter(texts), None) or sets[0].partition("=")[0]  # type: ignore[index]

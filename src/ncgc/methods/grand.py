@@ -70,8 +70,8 @@ class GRAND(Learned, hidden=32, epochs=5000, patience=200):
 def consistency(views: Tensor, temperature: float) -> Tensor:
     """mean_s mean_i ‖p_si − p'_i‖² of (S, n, K) probabilities, p' ∝ (mean_s p_s)^(1/T) without a gradient.
 
-    >>> consistency(torch.tensor([[[0.9, 0.1]], [[0.9, 0.1]]]), 1.0)
-    tensor(0.)
+    >>> consistency(torch.tensor([[[0.8, 0.2]], [[0.6, 0.4]]]), 1.0).round(decimals=4)
+    tensor(0.0200)
     """
     target = sharpened(views.detach().mean(dim=0), temperature)
     return (views - target).square().sum(dim=2).mean()
