@@ -21,8 +21,9 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Two processes, a file of tests at a time: what a file sets up is made once.
 test: install lint browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # What the report's browser tests need: playwright, and a chromium from apt-get where there is none and we may install one.
 # Where it cannot be had this says so and goes on; the tests then skip themselves.
