@@ -33,7 +33,9 @@ def ranking(experiment: Experiment, store: Store) -> Table:
         mean = "" if math.isnan(means[row]) else f"{means[row]:.1f}"
         rows.append((title(row), *cells, mean, f"{sum(times) / len(times):.1f}", f"{max(peaks):.0f}"))
     entry = experiment.entries[0]
-    about = f"Test accuracy in per cent, mean ± standard deviation (split {entry.split}), seconds of a training, peak MiB"
+    about = (
+        f"Test accuracy in per cent, mean ± standard deviation (split {entry.split}), seconds of a training, peak MiB"
+    )
     return Table(about, ("method", *accuracy.columns, "mean", "s", "MiB"), tuple(rows))
 
 
