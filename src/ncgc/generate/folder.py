@@ -45,8 +45,8 @@ def write_graph(
     """Write the graph of a model to a folder; ``step`` is called :func:`num_steps` times on the way.
 
     A folder that exists is refused; with ``overwrite`` a generated graph makes way for the new one, and a folder that
-    holds anything else is refused all the same. Of all nodes 14 bytes each are held in memory, of edges and features a
-    block at a time. Returns the nodes with their classes and which of them are labelled.
+    holds anything else is refused all the same. In memory are some 40 bytes a node while classes are drawn, later about
+    half of that, and a block of edges or features at a time. Returns the nodes with their classes and which of them are labelled.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as root:

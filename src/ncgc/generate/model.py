@@ -112,8 +112,8 @@ class BlockModel:
 
     @property
     def nodes_a_stretch(self) -> int:
-        """How many nodes' edges are drawn at a time, about ``EDGES_A_BLOCK`` edges."""
-        return max(min(EDGES_A_BLOCK * self.num_nodes // self.num_edges, self.num_nodes), 1)
+        """How many nodes' edges are drawn at a time: about ``EDGES_A_BLOCK`` edges, and no more nodes than that."""
+        return max(min(EDGES_A_BLOCK * self.num_nodes // self.num_edges, EDGES_A_BLOCK, self.num_nodes), 1)
 
     @property
     def nodes_a_page(self) -> int:

@@ -13,7 +13,7 @@ from ncgc.generate.streams import NODES, generator, spans
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Who is of which class and how many neighbours each is to have: 14 bytes a node, the only thing held for all nodes.
+    """Who is of which class and how many neighbours each is to have: 14 bytes a node, held to the end.
 
     Nodes are sorted by class into places 0..n-1; the degree factors θ, summed along the places, make ``mass``.
 

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from ncgc.datasets.split import PARTS, Split
 from ncgc.generate.edges import edge_blocks
-from ncgc.generate.model import BlockModel
+from ncgc.generate.model import LARGEST, BlockModel
 from ncgc.generate.nodes import Nodes, draw_nodes
 from ncgc.generate.streams import LABELLED, generator
 from ncgc.generate.words import word_blocks
@@ -63,5 +63,7 @@ def _features(model: BlockModel, nodes: Nodes) -> sparse.csr_array | np.ndarray:
     counts, words = (np.concatenate(part) for part in zip(*word_blocks(model, nodes), strict=True))
     pointer = np.concatenate([[0], np.cumsum(counts)])
     shape = (model.num_nodes, model.num_features)
-    matrix = sparse.csr_array((np.ones(len(words), dtype=np.float32), words, pointer), shape=shape)
+    index = np.int32 if len(words) <= LARGEST else np.int64  # one type for both, the one scipy reads a file with
+    ones = np.ones(len(words), dtype=np.float32)
+    matrix = sparse.csr_array((ones, words.astype(index), pointer.astype(index)), shape=shape)
     return matrix if len(words) < SPARSE_BELOW * shape[0] * shape[1] else matrix.toarray()
