@@ -23,7 +23,7 @@ class GRAND(Learned, hidden=32, epochs=5000, patience=200):
 
     Loss: mean_s CE(p_s) + λ·mean_s mean_i ‖p_si − p'_i‖², with p' ∝ (mean_s p_s)^(1/T) and no gradient through p'. The
     labels are predicted from (1−δ)·X. The authors' code draws first weights around −1/√out and not around 0 (``shifted``):
-    their figures rest on it, and on features with many entries in a row it leaves no hidden unit open.
+    their figures rest on it; on the digits, with many entries in a row, it did not learn (chance accuracy).
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split
