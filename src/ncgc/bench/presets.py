@@ -8,7 +8,8 @@
 
 The narrower wins. Settings without any table for a data set are for all data sets.
 
-The methods NCGC is compared with have a file each in ``settings/methods/``: a table [common] and one a data set.
+The methods NCGC is compared with have a file each in ``settings/methods/``: a table [common], one a data set,
+and between them [large], for the Amazon and Coauthor graphs, where few authors give settings and runs are long.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from typing import Any
 
 from ncgc.errors import ParameterError
 from ncgc.parameters import check_parameters, unknown_name
+
+LARGE = ("photo", "computers", "cs", "physics")  # the data sets of the table [large]
 
 
 def preset(name: str, backbone: str, dataset: str) -> dict[str, Any]:
@@ -54,7 +57,8 @@ def method_preset(method: str, dataset: str | None = None) -> dict[str, Any]:
     kind = find_method(method)
     path = files("ncgc.bench") / "settings" / "methods" / f"{method}.toml"
     tables = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    values = {**tables.get("common", {}), **(tables.get(dataset, {}) if dataset else {})}
+    chosen = ["common", *(["large"] if dataset in LARGE else []), *([dataset] if dataset else [])]
+    values = {key: value for table in chosen for key, value in tables.get(table, {}).items()}
     values = {key: None if value == "none" else value for key, value in values.items()}
     for name, value in values.items():
         if name not in kind.PARAMETERS:
