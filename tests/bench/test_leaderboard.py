@@ -35,12 +35,19 @@ def test_the_best_comes_first_with_seconds_and_memory(store, fill, board):
     assert table.rows[0] == ("APPNP", "86.5 ± 1.3", "86.5 ± 1.3", "86.5", "2.0", "300")
 
 
-def test_a_method_with_runs_to_come_has_no_mean_and_stands_last(store, fill, board):
+def test_a_method_with_runs_to_come_has_no_mean_and_stands_where_its_cells_are(store, fill, board):
+    """Cora is the easier one by 30 points: it must not push down a method that was run on the other alone."""
     chosen = board()
-    fill(chosen.entries, lambda e: None if e.variant == "appnp" and e.dataset == "cora" else accuracy(e))
-    last = ranking(chosen, store).rows[-1]
-    assert last[0] == "APPNP"
-    assert last[1:4] == ("", "86.5 ± 1.3", "")
+
+    def filled(entry):
+        if entry.variant == "appnp" and entry.dataset == "cora":
+            return None
+        return accuracy(entry) - (0.3 if entry.dataset == "citeseer" else 0.0)
+
+    fill(chosen.entries, filled)
+    rows = ranking(chosen, store).rows
+    assert [row[0] for row in rows] == ["APPNP", "NCGC (GCN)", "SGC", "GCN"]
+    assert rows[0][1:4] == ("", "56.5 ± 1.3", "")
 
 
 def test_a_method_without_any_run_is_left_out(store, fill, board):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ncgc.bench.published import authors_figure
 from ncgc.bench.render import Table
@@ -16,15 +17,16 @@ BACKBONES = {"gcn": "GCN", "gat": "GAT", "sage": "GraphSAGE", "gcnii": "GCNII", 
 def ranking(experiment: Experiment, store: Store) -> Table:
     """Test accuracy of each method, the best mean over the data sets first; its seconds and its memory.
 
-    Seconds are the mean of a training over the data sets, memory the largest of them. Methods that lack a data set have no
-    mean and come last.
+    Seconds are the mean of a training over the data sets, memory the largest of them. A method that lacks a data set, or runs
+    on it, has no mean; it stands where its cells are, measured from the mean of the complete methods on the same data sets.
     """
     accuracy, seconds, memory = (
         grid(experiment.entries, store, quantity) for quantity in ("test_accuracy", "seconds", "peak_mib")
     )
     means = {row: _mean(accuracy, row) for row in accuracy.rows}
+    complete = [row for row in accuracy.rows if not math.isnan(means[row])] or list(accuracy.rows)
     rows = []
-    for row in sorted(accuracy.rows, key=lambda row: (math.isnan(means[row]), -means[row])):
+    for row in sorted(accuracy.rows, key=lambda row: -_lead(accuracy, row, complete)):
         cells = [cell_text(accuracy.at(row, column)) for column in accuracy.columns]
         if not any(cells):
             continue
@@ -97,6 +99,16 @@ def _mean(figures: Grid, row: Row) -> float:
     """Over all data sets; NaN where one is missing or has runs to come."""
     cells = [figures.at(row, column) for column in figures.columns]
     return sum(cell.mean for cell in cells) / len(cells) if all(cell.complete for cell in cells) else math.nan
+
+
+def _lead(figures: Grid, row: Row, others: Sequence[Row]) -> float:
+    """How far a row is above the mean of others, on the data sets that it has; -inf without any."""
+    leads = []
+    for column in figures.columns:
+        level = [figures.at(other, column).mean for other in others if figures.at(other, column).values]
+        if figures.at(row, column).values and level:
+            leads.append(figures.at(row, column).mean - sum(level) / len(level))
+    return sum(leads) / len(leads) if leads else -math.inf
 
 
 def _words(pair: Difference | None) -> str:
