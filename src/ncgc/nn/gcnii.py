@@ -35,6 +35,8 @@ class GCNIILayer(Layer):
         assert isinstance(h, Tensor)
         assert walk.initial is not None
         keep = 1.0 - self.alpha
-        support = propagate_soft_orthogonal(walk.operators.scaled_gcn(keep), h, keep * self.beta)
+        support = propagate_soft_orthogonal(
+            walk.operators.scaled_gcn(keep), h, keep * self.beta, reduction=walk.reduction
+        )
         support = torch.add(support, walk.initial, alpha=self.alpha)
         return torch.addmm(support, support, self.weight, beta=1.0 - self.theta, alpha=self.theta)

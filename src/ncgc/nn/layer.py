@@ -9,19 +9,21 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.nn.operators import GraphOperators
-from ncgc.ops import FeatureMatrix
+from ncgc.ops import ALONE, FeatureMatrix, Reduction
 
 Hidden = Tensor | FeatureMatrix
 
 
 @dataclass
 class Pass:
-    """One walk through the network: the graph, whether to drop, where randomness comes from, and H⁰ for GCNII."""
+    """One walk through the network: the graph, whether to drop, where randomness comes from, H⁰ for GCNII, how sums over
+    nodes become whole."""
 
     operators: GraphOperators
     training: bool = False
     generator: torch.Generator | None = None
     initial: Tensor | None = None
+    reduction: Reduction = ALONE
 
 
 class Layer(nn.Module):

@@ -10,7 +10,7 @@ from scipy import sparse
 from torch import Tensor
 
 from ncgc.graph import Graph
-from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
+from ncgc.ops import ALONE, FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
 
 
 class GraphOperators:
@@ -25,6 +25,7 @@ class GraphOperators:
         self.graph = graph
         self.dtype = dtype
         self._scaled: dict[float, SparseMatrix] = {}
+        self.reduction = ALONE  # of sums over nodes: these are all
 
     @cached_property
     def _adjacency(self) -> sparse.csr_array:

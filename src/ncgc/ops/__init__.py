@@ -9,12 +9,15 @@ from ncgc.ops.layer import soft_orthogonal_layer
 from ncgc.ops.memory import kept_memory
 from ncgc.ops.normalise import gcn_normalised, mean_normalised, with_self_loops
 from ncgc.ops.propagate import personalised_pagerank, propagate
+from ncgc.ops.reduction import ALONE, Reduction, total_logsumexp
 from ncgc.ops.soft_orthogonal import propagate_soft_orthogonal, soft_orthogonal
 from ncgc.ops.sparse import SparseMatrix
 from ncgc.ops.sparse_linear import FeatureMatrix, linear
 
 __all__ = [
+    "ALONE",
     "FeatureMatrix",
+    "Reduction",
     "SparseMatrix",
     "attend",
     "attention_values",
@@ -30,5 +33,6 @@ __all__ = [
     "relu_dropout",
     "soft_orthogonal",
     "soft_orthogonal_layer",
+    "total_logsumexp",
     "with_self_loops",
 ]
