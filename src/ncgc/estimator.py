@@ -220,7 +220,10 @@ class NCGC(BaseEstimator):
 
     def _look(self, operators: GraphOperators) -> None:
         """What the network says of the fitted graph: after training, and after loading."""
-        output = self._output = self._walk(operators)
+        self._look_at(self._walk(operators))
+
+    def _look_at(self, output: Output) -> None:
+        self._output = output
         labels = output.logits.argmax(dim=1).numpy()
         given = self.split_.training_labels(self.graph_)
         self.transduction_ = self.classes_[np.where(given >= 0, given, labels)]

@@ -175,7 +175,8 @@ def _scale(
 ) -> Tensor:
     """The rounds themselves; L = (scores − highest)/ε. K-vectors are NumPy's in float64, n-vectors lie with the scores."""
     n, k = scores.shape
-    log_target = np.log(reduction.count(n) * shares.numpy() / float(shares.sum()))
+    # only differences of f count, so the n of all rows, which would take a message to know, may be left out
+    log_target = np.log((n if reduction.alone else 1) * shares.numpy() / float(shares.sum()))
     absorbed = np.zeros(k)  # the part of f that is inside the kernel
     if spread <= _ONE_SHIFT:
         kernel, height = scores.sub(highest).mul_(1 / epsilon).exp_(), scores.new_zeros(())

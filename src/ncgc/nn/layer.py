@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.nn.operators import GraphOperators
-from ncgc.ops import ALONE, FeatureMatrix, Reduction
+from ncgc.ops import ALONE, Draws, FeatureMatrix, Reduction
 
 Hidden = Tensor | FeatureMatrix
 
@@ -21,7 +21,7 @@ class Pass:
 
     operators: GraphOperators
     training: bool = False
-    generator: torch.Generator | None = None
+    generator: Draws | None = None
     initial: Tensor | None = None
     reduction: Reduction = ALONE
 

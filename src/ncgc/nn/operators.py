@@ -49,9 +49,7 @@ class GraphOperators:
     def scaled_gcn(self, factor: float) -> SparseMatrix:
         """factor·Â, for layers that weigh the propagation against something else."""
         if factor not in self._scaled:
-            a = self.gcn
-            values = a.values * factor
-            self._scaled[factor] = SparseMatrix(a.row_pointers, a.columns, values, a.shape, symmetric=True)
+            self._scaled[factor] = self.gcn.scaled(factor)
         return self._scaled[factor]
 
     @cached_property

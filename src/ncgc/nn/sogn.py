@@ -17,7 +17,7 @@ from ncgc.nn.mlp import MLPLayer
 from ncgc.nn.operators import GraphOperators
 from ncgc.nn.sage import SAGELayer
 from ncgc.nn.soft_orthogonal import wrap
-from ncgc.ops import FeatureMatrix, linear, personalised_pagerank, relu_dropout
+from ncgc.ops import Draws, FeatureMatrix, linear, personalised_pagerank, relu_dropout
 
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
 Factory = Callable[[int, int], nn.Module]
@@ -129,9 +129,7 @@ class SOGN(nn.Module):
         """
         return output.logits if self.decoupled else output.embeddings
 
-    def forward(
-        self, operators: GraphOperators, generator: torch.Generator | None = None, embeddings: bool = True
-    ) -> Output:
+    def forward(self, operators: GraphOperators, generator: Draws | None = None, embeddings: bool = True) -> Output:
         """Embeddings and logits of all nodes; ``generator`` feeds the dropout when in training mode.
 
         ``embeddings=False`` says that only the logits are needed: APPNP then propagates K columns and not d.

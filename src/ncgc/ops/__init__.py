@@ -4,6 +4,7 @@ Each custom gradient is checked by ``gradcheck`` and each kernel against a slow 
 """
 
 from ncgc.ops.attention import attend, attention_values
+from ncgc.ops.draws import Draws, RowDraws
 from ncgc.ops.dropout import dropout, keep_mask, relu_dropout
 from ncgc.ops.layer import soft_orthogonal_layer
 from ncgc.ops.memory import kept_memory
@@ -16,8 +17,10 @@ from ncgc.ops.sparse_linear import FeatureMatrix, linear
 
 __all__ = [
     "ALONE",
+    "Draws",
     "FeatureMatrix",
     "Reduction",
+    "RowDraws",
     "SparseMatrix",
     "attend",
     "attention_values",

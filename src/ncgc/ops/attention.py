@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ncgc.ops.draws import Draws
 from ncgc.ops.dropout import keep_mask
 from ncgc.ops.soft_orthogonal import coupling, gram, gram_gradient
 from ncgc.ops.sparse import SparseMatrix, product
@@ -79,7 +80,7 @@ class _Attend(torch.autograd.Function):
         bias: Tensor | None,
         slope: float,
         p: float,
-        generator: torch.Generator | None,
+        generator: Draws | None,
         beta: float,
     ) -> Tensor:
         heads = source.shape[1]
@@ -139,7 +140,7 @@ def attend(
     target: Tensor,
     slope: float = 0.2,
     p: float = 0.0,
-    generator: torch.Generator | None = None,
+    generator: Draws | None = None,
     beta: float = 0.0,
     bias: Tensor | None = None,
 ) -> Tensor:

@@ -134,6 +134,10 @@ class SparseMatrix:
         out = dense.new_empty(self.shape[1], dense.shape[1])
         return self.added_transposed(out, dense, beta=0.0, out=out)
 
+    def scaled(self, factor: float) -> SparseMatrix:
+        """factor·P, on the same pattern."""
+        return SparseMatrix(self.row_pointers, self.columns, self.values * factor, self.shape, symmetric=self.symmetric)
+
     def to(self, dtype: torch.dtype) -> SparseMatrix:
         """The same matrix with values of another floating type."""
         return SparseMatrix(

@@ -58,19 +58,21 @@ class BestValidation:
         self.weigh = weigh and _drawn_per_class(labels, reduction)
         self._balanced, self._shares = -1.0, torch.zeros(0)
         self._recalls = torch.zeros(0)  # of the best epoch
+        self._counts: Tensor | None = None  # (K,) validation nodes of each class
 
     def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
         chosen = logits[self.index]
         right = (chosen.argmax(dim=1) == self.labels).double()
-        loss, accuracy = self._means(chosen, right)
+        classes = logits.shape[1]
+        hits = torch.bincount(self.labels, weights=right, minlength=classes)
+        loss, accuracy, hits = self._whole(chosen, right, hits)
         if not self.weigh:
             if self._better(epoch, (accuracy, -loss)):
                 self.best, self.best_epoch = (accuracy, -loss), epoch
             return {"val_accuracy": accuracy, "val_loss": loss}
-        classes = logits.shape[1]
-        total = self.reduction.total
-        counts = total(torch.bincount(self.labels, minlength=classes)).clamp_min(1)
-        recalls = total(torch.bincount(self.labels, weights=right, minlength=classes)) / counts
+        if self._counts is None:
+            self._counts = self.reduction.total(torch.bincount(self.labels, minlength=classes)).clamp_min(1)
+        recalls = hits / self._counts
         if accuracy > self._balanced:  # as many of each class: the plain accuracy is the balanced one
             self._balanced, self._shares = accuracy, self._predicted_shares(logits)
         if self.best_epoch:
@@ -80,13 +82,13 @@ class BestValidation:
             self.best, self.best_epoch, self._recalls = (weighted, -loss), epoch, recalls
         return {"val_accuracy": accuracy, "val_weighted_accuracy": weighted, "val_loss": loss}
 
-    def _means(self, chosen: Tensor, right: Tensor) -> tuple[float, float]:
-        """Loss and accuracy over all validation nodes of the graph."""
+    def _whole(self, chosen: Tensor, right: Tensor, hits: Tensor) -> tuple[float, float, Tensor]:
+        """Loss, accuracy and (K,) right answers by class over all validation nodes of the graph."""
         if self.reduction.alone:
-            return hard_cross_entropy(chosen, self.labels).item(), right.mean().item()
+            return hard_cross_entropy(chosen, self.labels).item(), right.mean().item(), hits
         loss = hard_cross_entropy(chosen, self.labels, self.nodes).double()
-        mean_loss, accuracy = self.reduction.total(torch.stack([loss, right.sum() / self.nodes])).tolist()
-        return mean_loss, accuracy
+        sums = self.reduction.total(torch.cat([loss.view(1), hits]))
+        return float(sums[0]), float(sums[1:].sum()) / self.nodes, sums[1:]
 
     def _predicted_shares(self, logits: Tensor) -> Tensor:
         """(K,) float64 mean prediction over all nodes of the graph."""
@@ -109,6 +111,13 @@ class BestValidation:
         self.best_epoch, self.best, self._balanced = state["best_epoch"], tuple(state["best"]), state["balanced"]
         self._shares = torch.tensor(state["shares"], dtype=torch.float64)
         self._recalls = torch.tensor(state["recalls"], dtype=torch.float64)
+
+    def rows(self) -> dict[str, Tensor]:
+        """What is known of every node: nothing here."""
+        return {}
+
+    def load_rows(self, rows: Mapping[str, Tensor]) -> None:
+        pass
 
     def _better(self, epoch: int, found: tuple[float, float]) -> bool:
         """Whether what this epoch reached is to be kept rather than the best so far."""
@@ -160,6 +169,19 @@ class StablePredictions:
             self._anchor = predicted
         self.best_epoch = epoch
         return {"moved": moved}
+
+    def state(self) -> dict[str, Any]:
+        return {"best_epoch": self.best_epoch, "moved": self._moved}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self.best_epoch, self._moved = state["best_epoch"], state["moved"]
+
+    def rows(self) -> dict[str, Tensor]:
+        """What is known of every node: the class it began the window with."""
+        return {} if self._anchor is None else {"anchor": self._anchor}
+
+    def load_rows(self, rows: Mapping[str, Tensor]) -> None:
+        self._anchor = rows.get("anchor")
 
     def stop(self, epoch: int) -> str | None:
         done = epoch > self.settled and (epoch - self.settled) % self.patience == 0 and self._moved <= self.tolerance
