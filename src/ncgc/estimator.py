@@ -22,6 +22,7 @@ from ncgc.parameters import PARAMETERS, check_parameters
 from ncgc.parts import make_network, make_objective, make_selection, trainer_settings, weight_decay
 from ncgc.scaling import FeatureScaling
 from ncgc.training import Trainer, TrainingResult, Watcher
+from ncgc.training.checkpoint import Checkpoints, about_training
 
 
 class NCGC(BaseEstimator):
@@ -145,13 +146,24 @@ class NCGC(BaseEstimator):
 
     # ---------------------------------------------------------------- fitting
 
-    def fit(self, graph: Graph, split: Split | None = None, *, watch: Watcher | None = None) -> NCGC:
+    def fit(
+        self,
+        graph: Graph,
+        split: Split | None = None,
+        *,
+        watch: Watcher | None = None,
+        checkpoint: str | Path | None = None,
+        every: int = 10,
+        resume: bool = False,
+    ) -> NCGC:
         """Train on ``split.train``; choose the epoch on ``split.val``, or by a rule without labels when it is empty.
 
         Args:
             graph: the graph; of its labels, training sees those of ``split.train`` alone.
             split: default: every labelled node trains, none validates.
             watch: called after each epoch with its number and quantities, for a progress bar.
+            checkpoint: a folder to write the state of the training to, every ``every`` epochs.
+            resume: go on from the latest whole checkpoint in that folder, to the result of an unbroken training.
         """
         parameters = self.get_params(deep=False)
         check_parameters(parameters, type(self).__name__)
@@ -173,6 +185,12 @@ class NCGC(BaseEstimator):
             int(seeds[2]),
             watch,
         )
+        if checkpoint is not None:
+            ids = torch.arange(graph.num_nodes)
+            kept = Checkpoints(checkpoint, about_training(self, graph, split), ids, every, warn=_say_warning)
+            trainer.keep = kept.keep
+            if resume:
+                kept.resume(trainer)
         result = trainer.run()
         self._remember(graph, split, scaling, network, objective, result)
         self._look(operators)
@@ -326,3 +344,7 @@ class NCGC(BaseEstimator):
         with torch.no_grad():
             output: Output = self.network_.eval()(operators)
         return output
+
+
+def _say_warning(sentence: str) -> None:
+    warnings.warn(sentence, RuntimeWarning, stacklevel=4)

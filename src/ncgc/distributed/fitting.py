@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ from ncgc.partition import Share, check_pymetis, partition
 from ncgc.parts import make_network, make_objective, make_selection, trainer_settings
 from ncgc.scaling import FeatureScaling
 from ncgc.training import Trainer, Watcher
+from ncgc.training.checkpoint import Checkpoints, about_training
 
 if TYPE_CHECKING:
     from ncgc.estimator import NCGC
@@ -122,3 +124,33 @@ def _whole_output(trainer: Trainer, nodes: int, group: Group) -> Output:
         return full
 
     return Output(whole(output.embeddings), whole(output.logits))
+
+
+def fit_with_checkpoints(
+    model: NCGC,
+    graph: Graph,
+    split: Split,
+    group: Group,
+    watch: Watcher | None,
+    folder: Path | None,
+    every: int = 10,
+    resume: bool = False,
+    warn: Callable[[str], None] = lambda sentence: None,
+) -> NCGC:
+    """:func:`fit_distributed` with a checkpoint every few epochs in a folder that all processes see."""
+    if folder is None:
+        return fit_distributed(model, graph, split, group, watch)
+    about = about_training(model, graph, split)
+    kept: list[Checkpoints] = []
+
+    def begin(trainer: Trainer) -> None:
+        assert isinstance(trainer.operators, RankOperators)
+        ids = torch.from_numpy(trainer.operators.part.owned)
+        kept.append(Checkpoints(folder, about, ids, every, group, warn))
+        if resume:
+            kept[0].resume(trainer)
+        group.barrier()  # nobody writes while another one reads
+
+    return fit_distributed(
+        model, graph, split, group, watch, lambda trainer, epoch: kept[0].keep(trainer, epoch), begin
+    )

@@ -24,6 +24,22 @@ class Selection(Protocol):
         """The reason to stop after this epoch, or None to go on."""
 
 
+class Resumable(Selection, Protocol):
+    """A Selection that can go on after an interruption."""
+
+    def state(self) -> dict[str, Any]:
+        """What it remembers, as JSON takes it."""
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Remember it again."""
+
+    def rows(self) -> dict[str, Tensor]:
+        """What it remembers of every node."""
+
+    def load_rows(self, rows: Mapping[str, Tensor]) -> None:
+        """Remember it again."""
+
+
 class BestValidation:
     """Keeps the epoch of best validation accuracy, of equals the one with the lower validation loss.
 

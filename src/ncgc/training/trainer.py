@@ -109,6 +109,8 @@ class Trainer:
 
     def _epochs(self, start: float) -> str:
         """Epoch after epoch, until the reason to stop that is returned."""
+        if self.done and (reason := self.selection.stop(self.done)) is not None:
+            return reason  # a checkpoint was written, and then there was no time to stop
         for epoch in range(self.done + 1, self.settings.epochs + 1):
             self._set_step_size(epoch)
             parts = self._step(epoch)
