@@ -19,6 +19,9 @@ from ncgc.metrics import labelled_accuracy
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.other_graph import check_is_graph, check_same_features, labels_among
 from ncgc.parameters import PARAMETERS, check_parameters
+from ncgc.partition.inference import exact_output, row_blocks
+from ncgc.partition.operators import Source
+from ncgc.partition.trainer import PartitionTrainer, check_by_parts
 from ncgc.parts import make_network, make_objective, make_selection, trainer_settings, weight_decay
 from ncgc.scaling import FeatureScaling
 from ncgc.training import Trainer, TrainingResult, Watcher
@@ -97,6 +100,10 @@ class NCGC(BaseEstimator):
         patience: int = PARAMETERS["patience"].default,
         weigh_validation: bool = PARAMETERS["weigh_validation"].default,
         choose_from: str = PARAMETERS["choose_from"].default,
+        batch: str = PARAMETERS["batch"].default,
+        parts: int = PARAMETERS["parts"].default,
+        halo: int = PARAMETERS["halo"].default,
+        steps_per_epoch: int = PARAMETERS["steps_per_epoch"].default,
         random_state: int | None = PARAMETERS["random_state"].default,
     ):
         self.backbone = backbone
@@ -142,6 +149,10 @@ class NCGC(BaseEstimator):
         self.patience = patience
         self.weigh_validation = weigh_validation
         self.choose_from = choose_from
+        self.batch = batch
+        self.parts = parts
+        self.halo = halo
+        self.steps_per_epoch = steps_per_epoch
         self.random_state = random_state
 
     # ---------------------------------------------------------------- fitting
@@ -172,19 +183,18 @@ class NCGC(BaseEstimator):
         split = (Split.from_labels(graph) if split is None else split).validate(graph)
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
         scaling = FeatureScaling.fit(graph, self.features)
-        operators = GraphOperators(scaling.apply(graph))
         network = self._network(graph, torch.Generator().manual_seed(seeds[0]))
         objective = self._objective(graph, split)
-        trainer = Trainer(
-            network,
-            operators,
-            objective,
-            make_selection(parameters, graph, split),
-            trainer_settings(parameters, graph),
-            torch.Generator().manual_seed(seeds[1]),
-            int(seeds[2]),
-            watch,
-        )
+        rules = (objective, make_selection(parameters, graph, split), trainer_settings(parameters, graph))
+        trainer: Trainer
+        if self.batch == "full":
+            operators = GraphOperators(scaling.apply(graph))
+            trainer = Trainer(network, operators, *rules, torch.Generator().manual_seed(seeds[1]), int(seeds[2]), watch)
+        else:
+            check_by_parts(parameters)
+            source = Source(graph, scaling)
+            sizes = (self.parts, self.halo, self.steps_per_epoch, int(seeds[1]))
+            trainer = PartitionTrainer(network, source, *sizes, *rules, int(seeds[2]), watch)
         if checkpoint is not None:
             ids = torch.arange(graph.num_nodes)
             kept = Checkpoints(checkpoint, about_training(self, graph, split), ids, every, warn=_say_warning)
@@ -193,7 +203,10 @@ class NCGC(BaseEstimator):
                 kept.resume(trainer)
         result = trainer.run()
         self._remember(graph, split, scaling, network, objective, result)
-        self._look(operators)
+        if isinstance(trainer, PartitionTrainer):
+            self._look_at(exact_output(network, trainer.blocks, graph.num_nodes))
+        else:
+            self._look(operators)
         self._gather_clusters(int(seeds[2]))
         self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
         return self
@@ -338,6 +351,8 @@ class NCGC(BaseEstimator):
             return self._output
         check_is_graph(graph)
         check_same_features(graph, self.n_features_in_)
+        if self.batch == "partitions":
+            return exact_output(self.network_, row_blocks(Source(graph, self.scaling_)), graph.num_nodes)
         return self._walk(GraphOperators(self.scaling_.apply(graph)))
 
     def _walk(self, operators: GraphOperators) -> Output:

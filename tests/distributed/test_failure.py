@@ -88,7 +88,7 @@ def test_nobody_else_there_is_a_sentence(monkeypatch):
 
     for name, value in {"WORLD_SIZE": "2", "RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0"}.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(PeerError, match="Process 0 of 2 could not meet the others at 127.0.0.1:0 within 1 s"):
+    with pytest.raises(PeerError, match=r"Process 0 of 2 could not meet the others at 127\.0\.0\.1:0 within 1 s"):
         Group.join(1.0)
 
 

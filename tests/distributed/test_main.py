@@ -10,7 +10,20 @@ from pathlib import Path
 
 import pytest
 
-QUICK = ["train", "digits", "--epochs", "30", "--warmup", "2", "--ramp", "1", "--hidden", "8", "--sinkhorn-iterations", "1"]
+QUICK = [
+    "train",
+    "digits",
+    "--epochs",
+    "30",
+    "--warmup",
+    "2",
+    "--ramp",
+    "1",
+    "--hidden",
+    "8",
+    "--sinkhorn-iterations",
+    "1",
+]
 
 
 def child_of(pid, rank):

@@ -31,6 +31,10 @@ class GCNIILayer(Layer):
         self.theta = math.log(theta / layer + 1.0)
         self.weight = glorot(features, features, generator)
 
+    def transformed(self, h: Hidden) -> Tensor:
+        assert isinstance(h, Tensor)
+        return h
+
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
         assert isinstance(h, Tensor)
         assert walk.initial is not None

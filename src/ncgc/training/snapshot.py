@@ -35,7 +35,7 @@ class Snapshot:
 def take(trainer: Trainer) -> Snapshot:
     """The state of a trainer; tensors are those of the trainer, not copies: write them before the next epoch."""
     tensors = _prefixed("network", trainer.network.state_dict()) | _prefixed("best", trainer.best)
-    tensors |= _prefixed("objective", trainer.objective.state_dict())
+    tensors |= _prefixed("objective", trainer.objective.state_dict()) | _prefixed("more", trainer.more_state())
     selection = cast(Resumable, trainer.selection)
     rows = _prefixed("selection", selection.rows())
     values: dict[str, Any] = {
@@ -67,6 +67,7 @@ def put(trainer: Trainer, snapshot: Snapshot) -> None:
         trainer.network.load_state_dict(_under(tensors, "network"))
         trainer.best, trainer.best_epoch = _under(tensors, "best"), values["best_epoch"]
         trainer.objective.load_state_dict(_under(tensors, "objective"))
+        trainer.load_more_state(_under(tensors, "more"))
         if "centroids" in tensors:
             trainer.set_centroids(tensors["centroids"].clone())
         _put_moments(trainer.optimizer, tensors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ncgc.errors import TrainingError
 from ncgc.losses import Objective, initial_centroids
-from ncgc.nn import SOGN, GraphOperators
+from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.ops import Draws, RowDraws, kept_memory
 from ncgc.training.averaging import WeightAverage
 from ncgc.training.history import History
@@ -137,6 +137,15 @@ class Trainer:
         if clustering and self.centroids is None and not self._begin_clusters():
             return None
         self.network.train()
+        numbers = self._descend(epoch)
+        if numbers is None:
+            return None
+        if "pl" in numbers and self.objective.marginal_error is not None:
+            numbers["marginal_error"] = self.objective.marginal_error
+        return numbers
+
+    def _descend(self, epoch: int) -> dict[str, float] | None:
+        """Gradients and Adam's step with them."""
         self.optimizer.zero_grad(set_to_none=True)
         numbers = self._gradients(epoch)
         if numbers is None:
@@ -144,8 +153,6 @@ class Trainer:
         self.optimizer.step()
         if self.average is not None:
             self.average.update()
-        if "pl" in numbers and self.objective.marginal_error is not None:
-            numbers["marginal_error"] = self.objective.marginal_error
         return numbers
 
     def _gradients(self, epoch: int) -> dict[str, float] | None:
@@ -186,23 +193,32 @@ class Trainer:
         None if it is not finite: the step was too large, and its weights must not be kept.
         """
         self.network.eval()
-        logits: Tensor = (self.average or self.network)(self.operators, embeddings=False).logits
+        logits: Tensor = self._output().logits
         if not self.all_finite(logits):
             return None
         self.clean = logits if self.teacher is None else self.teacher.update(logits)
         return self.selection.observe(epoch, logits)
 
+    def _output(self) -> Output:
+        """What the network, or its average, says of all nodes without dropout."""
+        output: Output = (self.average or self.network)(self.operators, embeddings=False)
+        return output
+
     @torch.no_grad()
     def _begin_clusters(self) -> bool:
         """Put the centroids among the embeddings; False if these are not finite."""
         self.network.eval()
-        embeddings = self.network.clustered((self.average or self.network)(self.operators, embeddings=False))
+        embeddings = self.network.clustered(self._output())
         if not self.all_finite(embeddings):
             return False
         clusters = self.objective.num_classes
         start = initial_centroids(embeddings, clusters, self.settings.centroids, self.centroid_seed, self.reduction)
         self.set_centroids(self.reduction.agreed(start))
+        self._clusters_begun(embeddings)
         return True
+
+    def _clusters_begun(self, embeddings: Tensor) -> None:
+        """For trainers that keep something about the clusters."""
 
     def set_centroids(self, start: Tensor) -> None:
         """Train these (K, d) centroids too, without decay."""
@@ -210,6 +226,13 @@ class Trainer:
         self.optimizer.add_param_group({"params": [self.centroids], "weight_decay": 0.0})
 
     # ---------------------------------------------------------------- weights
+
+    def more_state(self) -> dict[str, Tensor]:
+        """What else a checkpoint has to hold."""
+        return {}
+
+    def load_more_state(self, state: Mapping[str, Tensor]) -> None:
+        pass
 
     def _groups(self) -> list[dict[str, object]]:
         """Adam's groups: what decays and what does not."""

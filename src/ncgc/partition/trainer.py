@@ -1,0 +1,181 @@
+"""PartitionTrainer: the same training a part at a time, in memory that depends on the part and not on the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ncgc.errors import ParameterError
+from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
+from ncgc.nn import Output
+from ncgc.ops import RowDraws
+from ncgc.partition.inference import Blocks, exact_output
+from ncgc.partition.operators import PartOperators, Source
+from ncgc.partition.parts import partition
+from ncgc.partition.running import Running, Totals
+from ncgc.partition.share import Share
+from ncgc.training import Trainer
+
+BACKBONES = ("gcn", "sage", "gcnii", "appnp")
+CACHED = 200_000  # nodes up to which parts stay in memory once they are cut
+
+
+class PartitionTrainer(Trainer):
+    """Trains on the parts of a graph in an order drawn anew every epoch, with a halo around each.
+
+    The loss of a part is its nodes' share of the loss of all, so the gradients of an epoch add up to that of the whole graph.
+    Gram matrices and cluster frequencies, forward and backward, are running totals (:class:`Totals`). The look after every
+    epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and selection see all nodes, as ever.
+
+    Args:
+        source: the graph.
+        parts: how many to cut it into.
+        hops: of the halo.
+        steps: of descent an epoch; the parts are dealt to them evenly. With 1 the parts' gradients are added up for one
+            step, and the schedule is that of full-batch training.
+        seed: of the dropout and of the order of the parts.
+        trainer: the arguments of :class:`Trainer` from the objective on.
+    """
+
+    def __init__(self, network: Any, source: Source, parts: int, hops: int, steps: int, seed: int, *trainer: Any):
+        graph, self.source, self.steps, self.seed = source.graph, source, steps, seed
+        if steps > parts:
+            raise ParameterError(
+                f"{parts} parts cannot be dealt to {steps} steps an epoch; take at most as many steps."
+            )
+        objective, selection, settings, *rest = trainer
+        super().__init__(
+            network, _Nowhere(graph), objective, selection, settings, RowDraws(seed, torch.arange(0)), *rest
+        )
+        if settings.pseudo_label_source != "clean" and objective.settings.pl_weight:
+            raise ParameterError(
+                "pseudo_label_source='training' needs the predictions of all nodes at once: take 'clean', or batch='full'."
+            )
+        self.nodes, self.totals = graph.num_nodes, Totals(graph.num_nodes)
+        owner = partition(graph.adjacency, parts)
+        owned = [np.flatnonzero(owner == part) for part in range(parts)]
+        cut = lru_cache(maxsize=parts if graph.num_nodes <= CACHED else 1)(lambda part: source.part(owned[part], hops))
+        self.blocks: Blocks = [lambda part=part: cut(part) for part in range(parts)]  # type: ignore[misc]
+
+    # ---------------------------------------------------------------- training
+
+    def _descend(self, epoch: int) -> dict[str, float] | None:
+        targets = self._targets(epoch)
+        sums: dict[str, float] = {}
+        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.blocks))
+        for group in np.array_split(order, self.steps):
+            self.optimizer.zero_grad(set_to_none=True)
+            for part in group.tolist():
+                numbers = self._part(self.blocks[part](), epoch, targets)
+                if numbers is None:
+                    return None
+                sums = {name: sums.get(name, 0.0) + number for name, number in numbers.items()}
+            self.optimizer.step()
+            if self.average is not None:
+                self.average.update()
+        self.totals.end_epoch()
+        return sums
+
+    def _part(self, operators: PartOperators, epoch: int, targets: Tensor | None) -> dict[str, float] | None:
+        """Add a part's gradients; its shares of the losses as numbers, or None if one is not finite."""
+        self.totals.owned = operators.owned
+        operators.reduction = Running(self.totals)
+        draws = RowDraws(self.seed, operators.rows)
+        draws.begin(epoch)
+        output = self.network(operators, draws, embeddings=False)
+        if not self.all_finite(output.logits):
+            return None
+        parts = self._losses(operators, output, epoch, targets)
+        if not parts:
+            return {"total": 0.0}  # in the warm-up, a part without a label
+        total = self.objective.total(parts, epoch - 1)
+        if not self.all_finite(total):
+            return None
+        (total * self.steps).backward()
+        return {name: part.item() for name, part in parts.items()} | {"total": total.item()}
+
+    def _losses(
+        self, operators: PartOperators, output: Output, epoch: int, targets: Tensor | None
+    ) -> dict[str, Tensor]:
+        """The part's shares of the losses: sums over its owned nodes, divided by the counts of the whole graph."""
+        objective, share = self.objective, Share(operators.part.owned)
+        settings, parts = objective.settings, {}
+        train, mine = share.local(objective.train_index.numpy())
+        if settings.class_weight > 0 and len(train):
+            rows = output.logits[torch.from_numpy(train)]
+            parts["class"] = hard_cross_entropy(rows, objective.train_labels[torch.from_numpy(mine)], len(mine))
+        if objective.ramp(epoch - 1) == 0:
+            return parts
+        if settings.kl_weight > 0 and self.centroids is not None:
+            own = self.network.clustered(output)[: operators.owned]
+            frequencies = Running(self.totals, "frequencies")
+            parts["kl"] = embedded_clustering_loss(own, self.centroids, reduction=frequencies, count=self.nodes)
+        if targets is not None:
+            rest, here = share.local(objective.unlabelled_index.numpy())
+            chosen = targets[torch.from_numpy(here)]
+            parts["pl"] = soft_cross_entropy(output.logits, chosen, torch.from_numpy(rest), len(here))
+        return parts
+
+    def _targets(self, epoch: int) -> Tensor | None:
+        """(u, K) pseudo-labels of all unlabelled nodes from the latest exact look, balanced over all of them."""
+        objective = self.objective
+        if objective.ramp(epoch - 1) == 0 or not objective.settings.pl_weight or not len(objective.unlabelled_index):
+            return None
+        if self.clean is None:
+            self.clean = self._output().logits
+        return objective.targets(self.clean)
+
+    # ---------------------------------------------------------------- looking
+
+    def _output(self) -> Output:
+        with self._averaged():
+            return exact_output(self.network, self.blocks, self.nodes, embeddings=False)
+
+    def _clusters_begun(self, embeddings: Tensor) -> None:
+        """The frequencies of the first epoch are those of the exact look that the centroids come from."""
+        assert self.centroids is not None
+        self.totals.before["frequencies"] = student_t(embeddings, self.centroids.detach()).sum(0).unsqueeze(1)
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Inside, the network has the averaged weights, if there are any."""
+        if self.average is None:
+            yield
+            return
+        own = {name: weight.detach().clone() for name, weight in self.network.named_parameters()}
+        self.network.load_state_dict(self.average.state_dict())
+        try:
+            yield
+        finally:
+            self.network.load_state_dict(self.network.state_dict() | own)
+
+    # ---------------------------------------------------------------- keeping
+
+    def more_state(self) -> dict[str, Tensor]:
+        return dict(self.totals.before)
+
+    def load_more_state(self, state: Mapping[str, Tensor]) -> None:
+        self.totals.before = dict(state)
+
+
+def check_by_parts(parameters: Mapping[str, Any]) -> None:
+    """A sentence for what does not train by parts."""
+    if parameters["backbone"] not in BACKBONES:
+        raise ParameterError(
+            f"The backbone {parameters['backbone']!r} does not train by parts yet; take {', '.join(BACKBONES)}, or batch='full'."
+        )
+    if parameters["norm"] == "batch":
+        raise ParameterError("norm='batch' does not train by parts yet; take 'layer' or none, or batch='full'.")
+
+
+class _Nowhere(PartOperators):
+    """In place of operators of the whole graph, which a trainer by parts never makes."""
+
+    def __init__(self, graph: Any):
+        self.graph = graph
