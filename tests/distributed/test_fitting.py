@@ -58,7 +58,12 @@ def test_many_processes_are_one_with_dropout(make_planted, in_processes, size, f
 
 
 @pytest.mark.parametrize(
-    ("options", "words"), [({"backbone": "gat"}, "'gat' does not train"), ({"norm": "batch"}, "norm='batch'")]
+    ("options", "words"),
+    [
+        ({"backbone": "gat"}, "'gat' does not train"),
+        ({"norm": "batch"}, "norm='batch'"),
+        ({"batch": "partitions"}, "in one process only"),
+    ],
 )
 def test_what_is_not_there_yet_is_a_sentence(make_planted, options, words):
     with pytest.raises(ParameterError, match=words):

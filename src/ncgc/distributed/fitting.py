@@ -103,6 +103,8 @@ def check_distributed(parameters: dict[str, object]) -> None:
         raise ParameterError(
             f"The backbone {parameters['backbone']!r} does not train in several processes yet; take {', '.join(BACKBONES)}."
         )
+    if parameters["batch"] != "full":
+        raise ParameterError("batch='partitions' trains in one process only yet; leave it out with several processes.")
     if parameters["norm"] == "batch":
         raise ParameterError("norm='batch' does not train in several processes yet; take 'layer' or none.")
 
