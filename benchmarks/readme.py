@@ -1,10 +1,10 @@
-"""Puts the tables that `ncgc bench show` renders from the store into README.md, each between its command and an end mark.
+"""Puts the tables that `ncgc bench show` renders from the store into README.md and docs, between command and end mark.
 
 <!-- ncgc bench show table --split random --datasets cora -->
 ... what the command prints as Markdown ...
 <!-- end -->
 
-python benchmarks/readme.py           rewrite README.md
+python benchmarks/readme.py           rewrite the pages
 python benchmarks/readme.py --check   say which tables are stale, exit code 1 if any is
 """
 
@@ -20,7 +20,8 @@ from pathlib import Path
 from ncgc.cli import main
 from ncgc.files import write_text
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = (ROOT / "README.md", ROOT / "docs" / "leaderboard.md", ROOT / "docs" / "findings.md")
 RESULTS = Path(__file__).resolve().parent / "results"
 BLOCK = re.compile(r"(<!-- (ncgc bench show [^\n]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
@@ -51,15 +52,19 @@ def _table(command: str) -> str:
 
 
 def run(arguments: list[str]) -> int:
-    text = README.read_text(encoding="utf-8")
-    stale = [block[2] for block in BLOCK.finditer(text) if rendered(block[0]) != block[0]]
-    for command in stale:
-        print(f"stale: {command}")
-    if "--check" in arguments:
-        return 1 if stale else 0
-    write_text(README, rendered(text))
-    print(f"{len(BLOCK.findall(text))} tables, {len(stale)} of them new.")
-    return 0
+    stale, blocks = 0, 0
+    for page in PAGES:
+        old = page.read_text(encoding="utf-8")
+        new = rendered(old)
+        for was, now in zip(BLOCK.finditer(old), BLOCK.finditer(new), strict=True):
+            blocks += 1
+            if was[0] != now[0]:
+                stale += 1
+                print(f"stale in {page.name}: {now[2]}")
+        if "--check" not in arguments and new != old:
+            write_text(page, new)
+    print(f"{blocks} tables, {stale} of them {'stale' if '--check' in arguments else 'new'}.")
+    return 1 if stale and "--check" in arguments else 0
 
 
 if __name__ == "__main__":

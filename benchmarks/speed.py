@@ -4,6 +4,7 @@
     python benchmarks/speed.py --backbone gat       the paper's GAT settings
     python benchmarks/speed.py --memory             peak memory too, and what keeping freed memory gains (the trainer
                                                     does, the comparison does not), each in a process of its own
+    python benchmarks/speed.py --methods            an epoch of every other method beside its form on stock PyG layers
     python benchmarks/speed.py --json               one JSON object a data set, and a last one with the means
     python benchmarks/speed.py --show FILE          the table of what --json printed
 

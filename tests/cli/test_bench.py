@@ -82,7 +82,7 @@ def lines(folder: Path) -> list[dict]:
 def test_help_names_every_verb(ncgc):
     result = ncgc("bench")
     assert result.code == 0
-    for verb in ("table", "ablation", "sweep", "labels", "study", "speed", "show", "figures"):
+    for verb in ("table", "ablation", "sweep", "labels", "leaderboard", "study", "speed", "show", "figures"):
         assert re.search(rf"^  {verb} ", result.out, flags=re.MULTILINE)
     assert "nothing is trained" in " ".join(ncgc("bench", "show").out.split())
 
@@ -114,6 +114,7 @@ def test_a_study_is_made_once_and_shown(here, bench, study, tmp_path):
         ("sweep", "--datasets", "digits", "--parameter", "beta", "--values", "0.1,0.2", "--runs", "1"),
         ("labels", "--datasets", "digits", "--labels", "1,2", "--runs", "1", "--backbones", "gcn"),
         ("table", "--datasets", "digits", "--backbones", "gcn", "--runs", "1"),
+        ("leaderboard", "--datasets", "digits", "--methods", "ncgc,sgc", "--runs", "1"),
     ],
 )
 def test_every_verb_makes_its_plan_and_show_shows_it(here, bench, monkeypatch, tmp_path, words):

@@ -21,9 +21,9 @@ TEXT = "id,label\n007,a\n1e3,b\n"
     [
         ("t.csv", TEXT.encode()),
         ("t.CSV", b"\xef\xbb\xbf" + TEXT.encode()),
-        ("t.csv.gz", gzip.compress(TEXT.encode())),
+        ("t.csv.gz", gzip.compress(TEXT.encode(), mtime=0)),
         ("t.tsv", TEXT.replace(",", "\t").encode()),
-        ("my.t.tsv.gz", gzip.compress(TEXT.replace(",", "\t").encode())),
+        ("my.t.tsv.gz", gzip.compress(TEXT.replace(",", "\t").encode(), mtime=0)),
         ("t.csv", TEXT.replace("\n", "\r\n").encode()),
         ("t.txt", TEXT.replace(",", "\t").encode()),
     ],

@@ -89,6 +89,23 @@ def table_plan(
     return entries
 
 
+def leaderboard_plan(
+    datasets: Sequence[str] = DATASETS,
+    backbones: Sequence[str] = ("appnp", "gcn"),
+    split: str = "random",
+    runs: int | None = None,
+    settings: str = "default",
+    others: Iterable[str] | None = None,
+    variants: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[Entry]:
+    """NCGC and every method, five runs of each; the first backbone's NCGC is what the others are compared with."""
+    from ncgc.methods import METHODS  # torch comes with it
+
+    shown = {"ncgc": VARIANTS["ncgc"]} if variants is None else variants
+    listed = METHODS if others is None else others
+    return table_plan(datasets, backbones, split, 5 if runs is None else runs, settings, shown, listed)
+
+
 def default_runs(dataset: str, split: str) -> int:
     if split in ("random", "few"):
         return 10

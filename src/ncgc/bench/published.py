@@ -1,4 +1,4 @@
-"""The paper's own numbers, to stand beside ours: its two tables and the points of its figures, from ``published.toml``."""
+"""Numbers of others, to stand beside ours: the paper's tables and figures, and its baselines' own, from ``published.toml``."""
 
 from __future__ import annotations
 
@@ -36,6 +36,16 @@ def published_curve(parameter: str, dataset: str, backbone: str) -> Curve | None
     if points is None:
         return None
     return [float(value) for value, _ in points], [float(accuracy) for _, accuracy in points]
+
+
+def authors_figure(split: str, dataset: str, method: str) -> float | None:
+    """The test accuracy in percent that the authors of a method report on a data set's ``split``, None where they do not.
+
+    >>> authors_figure("public", "cora", "gcn"), authors_figure("random", "cora", "gcn")
+    (81.5, None)
+    """
+    found = _at("authors", split, method, dataset)
+    return None if found is None else float(found)
 
 
 def _at(*keys: str) -> Any:

@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from ncgc.bench.floor import floor
 from ncgc.bench.plans import DATASETS
 from ncgc.bench.presets import preset
+from ncgc.bench.render import as_markdown
 from ncgc.bench.stock import StockNCGC, csr_adjacency, edge_index
 from ncgc.datasets import load_dataset, make_split
 from ncgc.errors import NCGCError, ParameterError, TrainingError
@@ -219,7 +220,11 @@ def means(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Markdown: a row a data set, the geometric means of the ratios last."""
+    """Markdown: a row a data set, the geometric means of the ratios last; or of methods, a row a method."""
+    if "method" in rows[0]:
+        from ncgc.bench.method_speed import speed_table
+
+        return as_markdown(speed_table(list(rows)))
     columns = [column for column in COLUMNS if column[0] in rows[0]]
     lines = ["| data set | " + " | ".join(title for _, title, _ in columns) + " |", "|---|" + "---:|" * len(columns)]
     for row in rows:
@@ -260,6 +265,22 @@ def compare(datasets: Sequence[str], options: Options, as_json: bool = False) ->
         print(table(rows))
 
 
+def compare_methods(datasets: Sequence[str], options: Options, as_json: bool = False) -> None:
+    """An epoch of every method beside its form on stock PyG: a JSON line each, or the table."""
+    from ncgc.bench.method_speed import NETWORKS, measure_method
+
+    rows = []
+    for dataset in datasets:
+        graph = load_dataset(dataset, root=options.data)
+        for name in NETWORKS:
+            rows.append(measure_method(name, graph, options.rounds))
+            if as_json:
+                print(json.dumps(rows[-1]), flush=True)
+        print(f"{dataset} done", file=sys.stderr, flush=True)
+    if not as_json:
+        print(table(rows))
+
+
 def main(words: Sequence[str], about: str | None = __doc__) -> int:
     """`python -m ncgc.bench.speed`, also the way to one measurement in a process of its own."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -270,6 +291,7 @@ def main(words: Sequence[str], about: str | None = __doc__) -> int:
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--data", help="folder of the data sets (else NCGC_DATA, else the user's cache)")
+    parser.add_argument("--methods", action="store_true", help="an epoch of every other method instead")
     parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of an earlier --json")
     parser.add_argument("--only", choices=("peak", "kept"), help=argparse.SUPPRESS)
     parser.add_argument("--way", choices=WAYS, default="ours", help=argparse.SUPPRESS)
@@ -286,6 +308,8 @@ def main(words: Sequence[str], about: str | None = __doc__) -> int:
             )
         elif given.show:
             print(table(read_rows(given.show)))
+        elif given.methods:
+            compare_methods(given.datasets, options, given.json)
         else:
             compare(given.datasets, options, given.json)
     except NCGCError as error:

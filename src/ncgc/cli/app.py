@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ncgc import __version__
-from ncgc.cli import bench, datasets, demo, fit, label, methods, predict, train, tune
+from ncgc.cli import bench, datasets, demo, fit, generate, label, methods, predict, train, tune
 from ncgc.cli.help import Command, Group
 from ncgc.cli.screen import complain
 from ncgc.errors import NCGCError, OutputError, PeerError
@@ -38,6 +38,7 @@ for verb in (
     train.train_command(),
     tune.tune,
     datasets.datasets,
+    generate.generate_command(),
     methods.methods,
 ):
     app.command(cls=Command)(verb)

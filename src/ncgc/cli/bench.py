@@ -14,7 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ncgc.bench.render import as_csv, as_latex, as_markdown, as_text
+from ncgc.bench.leaderboard import beside_authors, ranking, standings
+from ncgc.bench.render import Table, as_csv, as_latex, as_markdown, as_text
 from ncgc.bench.store import FOLDER, Store
 from ncgc.bench.summary import QUANTITIES
 from ncgc.bench.tables import Experiment, difference_table, main_table, notes, records
@@ -139,9 +140,8 @@ def _print(chosen: Experiment, store: Store, quantity: str, form: str, screen: S
         for sentence in said:
             typer.echo(sentence, err=True)
         return
-    found = [main_table(chosen, store, quantity), difference_table(chosen, store, quantity)]
     width = screen.console.width if screen.console.is_terminal else None
-    for table in filter(None, found):
+    for table in _tables(chosen, store, quantity):
         typer.echo()
         if form == "text":
             typer.echo(as_text(table, width))
@@ -153,6 +153,14 @@ def _print(chosen: Experiment, store: Store, quantity: str, form: str, screen: S
             screen.say(sentence)
         else:
             typer.echo(f"% {sentence}" if form == "latex" else f"{sentence}\n")
+
+
+def _tables(chosen: Experiment, store: Store, quantity: str) -> list[Table]:
+    if chosen.kind == "leaderboard" and quantity == "test_accuracy":
+        found = [ranking(chosen, store), standings(chosen, store), beside_authors(chosen, store)]
+    else:
+        found = [main_table(chosen, store, quantity), difference_table(chosen, store, quantity)]
+    return [table for table in found if table is not None]
 
 
 for _kind in OPTIONS:

@@ -53,24 +53,25 @@ class Screen:
         complain(text, prefix="Warning: ")
 
     @contextmanager
-    def progress(self, label: str, total: int) -> Iterator[Watch]:
-        """A watcher for `fit` that shows each epoch, its loss parts and its validation accuracy."""
+    def progress(self, label: str, total: int, unit: str = "epoch") -> Iterator[Watch]:
+        """A watcher for `fit` that shows each epoch, its loss parts and its validation accuracy; or other units of work."""
         if self.quiet:
             yield lambda epoch, quantities: None
         elif self.console.is_terminal:
             with _EpochBar(console=self.console) as bar:
                 yield bar.start_epochs(label, total)
         else:
-            yield self._plain(label, total)
+            yield self._plain(label, total, unit)
 
-    def _plain(self, label: str, total: int) -> Watch:
+    def _plain(self, label: str, total: int, unit: str) -> Watch:
         shown = time.monotonic()
 
         def watch(epoch: int, quantities: dict[str, float]) -> None:
             nonlocal shown
             if time.monotonic() - shown >= PLAIN_SECONDS:
                 shown = time.monotonic()
-                self.console.print(f"{label}  epoch {epoch}/{total}  {describe(quantities)}", soft_wrap=True)
+                line = f"{label}  {unit} {epoch}/{total}  {describe(quantities)}"
+                self.console.print(line.rstrip(), soft_wrap=True)
 
         return watch
 

@@ -18,6 +18,7 @@ from ncgc.bench.plans import (
     Entry,
     ablation_plan,
     labels_plan,
+    leaderboard_plan,
     sweep_plan,
     table_plan,
 )
@@ -47,14 +48,9 @@ def _backbones(default: Sequence[str]) -> inspect.Parameter:
     return _option("backbones", str | None, "NAMES", f"Of {', '.join(BACKBONES)}. Default {','.join(default)}.")
 
 
-def _methods(default: str) -> inspect.Parameter:
-    return _option(
-        "methods",
-        str,
-        "NAMES",
-        f"ncgc, plain (the backbone alone), those of ncgc methods, or all. Default {default}.",
-        default,
-    )
+def _methods(said: str, default: str | None = "") -> inspect.Parameter:
+    about = f"ncgc, plain (the backbone alone), those of ncgc methods, or all. Default {said}."
+    return _option("methods", str | None, "NAMES", about, said if default == "" else default)
 
 
 _SPLIT = _option("split", str, "WORD", f"Of {', '.join(KINDS)}. Default paper.", "paper")
@@ -89,6 +85,14 @@ OPTIONS: dict[str, tuple[inspect.Parameter, ...]] = {
         _methods("ncgc,plain,label_spreading"),
         *_COMMON,
     ),
+    "leaderboard": (
+        _datasets("the seven"),
+        _backbones(("appnp", "gcn")),
+        _methods("ncgc and those of ncgc methods", None),
+        _option("split", str, "WORD", f"Of {', '.join(KINDS)}. Default random.", "random"),
+        _option("runs", int | None, "INT", "Seeds of each cell. Default 5."),
+        _SETTINGS,
+    ),
     "study": (_FILE,),
 }
 PLANS: dict[str, Callable[..., list[Entry]]] = {
@@ -96,12 +100,14 @@ PLANS: dict[str, Callable[..., list[Entry]]] = {
     "ablation": ablation_plan,
     "sweep": sweep_plan,
     "labels": labels_plan,
+    "leaderboard": leaderboard_plan,
 }
 ABOUT = {
     "table": "Accuracy of NCGC and its plain backbones on every data set.",
     "ablation": "Each part of the method taken out in turn.",
     "sweep": "One parameter at a time over a range of values.",
     "labels": "Accuracy against the labels of a class, without validation labels.",
+    "leaderboard": "NCGC and every other method side by side, the best first, with seconds and memory.",
     "study": "Variants side by side on splits that no table uses, from a TOML file.",
 }
 
@@ -122,7 +128,7 @@ def _entries(kind: str, given: Mapping[str, Any], say: Say) -> list[Entry]:
         chosen["datasets"] = [find_info(name).name for name in words(given["datasets"], "--datasets")]
     if given["backbones"] is not None:
         chosen["backbones"] = known(words(given["backbones"], "--backbones"), BACKBONES, "backbone")
-    if "methods" in given:
+    if given.get("methods") is not None:
         chosen |= _chosen_methods(given["methods"])
     if "split" in given:
         chosen["split"] = known([given["split"]], KINDS, "split")[0]

@@ -23,6 +23,9 @@ def speed(
     memory: Annotated[
         bool, typer.Option("--memory", help="Peak memory too, and what keeping freed memory gains.")
     ] = False,
+    methods: Annotated[
+        bool, typer.Option("--methods", help="An epoch of every other method beside its form on stock layers instead.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a data set, the means last.")] = False,
     data: Annotated[
         Path | None, typer.Option("--data", metavar="DIR", help="A folder to look for data sets in first.")
@@ -32,11 +35,11 @@ def speed(
     """Time a whole training epoch beside the same model on stock PyTorch Geometric layers."""
     names = [find_info(name).name for name in datasets or ()]
     from ncgc.bench.plans import DATASETS
-    from ncgc.bench.speed import Options, compare, read_rows, table
+    from ncgc.bench.speed import Options, compare, compare_methods, read_rows, table
 
     if show is not None:
         typer.echo(table(read_rows(show)))
         return 0
     options = Options(backbone, heads, rounds, memory, None if data is None else str(data))
-    compare(names or DATASETS, options, as_json)
+    (compare_methods if methods else compare)(names or DATASETS, options, as_json)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +14,7 @@ from ncgc.methods.grand import sharpened
 from ncgc.methods.learned import Learned, Task
 from ncgc.methods.networks import TwoLayerGCN
 from ncgc.nn import GraphOperators
-from ncgc.ops import dropout, linear
+from ncgc.ops import FeatureMatrix, dropout, linear
 
 
 class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
@@ -55,17 +56,17 @@ class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
         )
 
     def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
-        assert isinstance(network, GraphMixNetwork)
         if torch.rand((), generator=task.drops) < 0.5:
             return super().loss(task, network, epoch)
         given = one_hot(task.labels, task.num_classes).to(task.operators.dtype)
-        parts = {"mixed": self._mixed(task, network, task.train, given)}
+        own = cast(GraphMixNetwork, network)
+        parts = {"mixed": self._mixed(task, own, task.train, given)}
         others = task.unlabelled
         if len(others) and self.mixup > 0:
             targets = self._targets(task, network)
             some = others[torch.randint(len(others), (len(task.train),), generator=task.drops)]
             weight = self.mixup * ramp(epoch - 1, self.ramp_from, self.ramp_to)
-            parts["mixed_unlabelled"] = weight * self._mixed(task, network, some, targets[some])
+            parts["mixed_unlabelled"] = weight * self._mixed(task, own, some, targets[some])
         return parts
 
     @torch.no_grad()
@@ -76,7 +77,7 @@ class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
 
     def _mixed(self, task: Task, network: GraphMixNetwork, nodes: Tensor, targets: Tensor) -> Tensor:
         """Binary cross-entropy of the MLP on each of the nodes mixed with another of them."""
-        h = network.without_graph(task.operators, task.drops)[nodes]
+        h = network.without_graph(task.operators, nodes, task.drops)
         share = torch.rand((), generator=task.drops)
         other = torch.randperm(len(nodes), generator=task.drops)
         mixed = dropout(share * h + (1 - share) * h[other], self.dropout, task.drops)
@@ -87,10 +88,12 @@ class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
 class GraphMixNetwork(TwoLayerGCN):
     """A GCN whose first layer can be had without Â."""
 
-    def without_graph(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Tensor:
-        """(n, hidden) ReLU(dropout(X)·W₀)."""
-        features = operators.features.dropout(self.input_dropout, generator, self.training)
-        return torch.relu(linear(features, self.first))
+    def without_graph(
+        self, operators: GraphOperators, nodes: Tensor, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """(l, hidden) ReLU(dropout(X)·W₀) of the nodes."""
+        features = FeatureMatrix(operators.graph.features[nodes.numpy()], dtype=operators.dtype)
+        return torch.relu(linear(features.dropout(self.input_dropout, generator, self.training), self.first))
 
 
 def ramp(epoch: int, start: int, end: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -47,15 +47,15 @@ class PTA(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=200
         return PTANetwork(task, self.hidden, self.dropout, self.alpha, self.steps)
 
     def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor:
-        assert isinstance(network, PTANetwork)
-        if network.targets is None:
-            network.targets = propagated_labels(
+        own = cast(PTANetwork, network)
+        if own.targets is None:
+            own.targets = propagated_labels(
                 task.operators.gcn, task.train, task.labels, task.num_classes, self.alpha, self.steps
             )
         logs = network(task.operators, task.drops).logits.log_softmax(dim=1)
         gamma = math.log(1 + (epoch - 1) / self.ramp)
         belief = (gamma * logs.detach()).exp()
-        return -self.loss_weight / task.num_classes * (network.targets * belief * logs).sum()
+        return -self.loss_weight / task.num_classes * (own.targets * belief * logs).sum()
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
         return first_decays(network, self.weight_decay)
