@@ -14,7 +14,13 @@ from ncgc.scaling import FeatureScaling
 from ncgc.training import Trainer
 
 WARM, FULL = 2, 30  # an epoch on labels alone, and one with all losses
-BACKBONES = {"gcn": {}, "sage": {}, "gcnii": {"num_layers": 3}, "appnp": {"num_layers": 1, "steps": 3}}
+BACKBONES = {
+    "gcn": {},
+    "gat": {"heads": 2},
+    "sage": {},
+    "gcnii": {"num_layers": 3},
+    "appnp": {"num_layers": 1, "steps": 3},
+}
 
 
 def both(planted, backbone, **options):

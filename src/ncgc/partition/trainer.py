@@ -22,7 +22,7 @@ from ncgc.partition.running import Running, Totals
 from ncgc.partition.share import Share
 from ncgc.training import Trainer
 
-BACKBONES = ("gcn", "sage", "gcnii", "appnp")
+BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
 CACHED = 200_000  # nodes up to which parts stay in memory once they are cut
 
 
