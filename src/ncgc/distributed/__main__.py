@@ -1,0 +1,32 @@
+"""One process of many: `torchrun --nproc-per-node N -m ncgc.distributed train DATASET …`, with the words of `ncgc`.
+
+Exit codes: 0 done, 2 the input's fault, 3 another process was lost, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+from ncgc.errors import PeerError
+
+
+def told_to_end(number: int, frame: FrameType | None) -> None:
+    rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
+    raise PeerError(f"Process {rank} of {size} was told to end; another one has failed, or the job was stopped.")
+
+
+def main() -> int:
+    from ncgc.cli import main as command
+
+    signal.signal(signal.SIGTERM, told_to_end)
+    return command(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # gloo's threads may still wait for a process that is gone

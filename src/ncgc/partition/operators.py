@@ -1,0 +1,107 @@
+"""PartOperators: a part of a graph with its halo, as the tensors that layers multiply with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from ncgc.errors import ParameterError
+from ncgc.graph import Graph
+from ncgc.nn import GraphOperators
+from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
+from ncgc.partition.halo import Part, make_part
+from ncgc.scaling import FeatureScaling
+
+
+class Source:
+    """A whole graph that parts are cut from: features are read, and scaled, for the rows of one part at a time.
+
+    ``graph.features`` may be memory-mapped (``np.load(..., mmap_mode="r")``): only the rows asked for are brought in.
+    """
+
+    def __init__(self, graph: Graph, scaling: FeatureScaling):
+        self.graph, self.scaling = graph, scaling
+
+    @cached_property
+    def gcn(self) -> sparse.csr_array:
+        return gcn_normalised(self.graph.adjacency)
+
+    @cached_property
+    def mean(self) -> sparse.csr_array:
+        return mean_normalised(self.graph.adjacency)
+
+    @cached_property
+    def loops(self) -> sparse.csr_array:
+        return with_self_loops(self.graph.adjacency)
+
+    def features(self, nodes: np.ndarray) -> FeatureMatrix:
+        """(m, D) the scaled features of these nodes."""
+        rows = replace(self.graph, features=self.graph.features[nodes])  # a row is scaled by itself and the fitted mean
+        return FeatureMatrix(self.scaling.apply(rows).features)
+
+    def part(self, owned: np.ndarray, hops: int) -> PartOperators:
+        return PartOperators(self, make_part(self.graph.adjacency, owned, hops))
+
+
+class PartOperators(GraphOperators):
+    """What :class:`GraphOperators` is for a whole graph, for the nodes of a part: owned ones first, then the halo.
+
+    Matrices are square over these nodes. The rows of nodes whose neighbours are all here are those of the whole graph; those
+    of the outermost hop miss some, and are scaled up to the sum they have there: the neighbours that are here stand for
+    the others. So with as many hops as layers the owned rows of every layer are exact, with fewer nearly so.
+    """
+
+    def __init__(self, source: Source, part: Part):
+        super().__init__(source.graph)
+        self.source, self.part = source, part
+        self.rows = torch.from_numpy(part.nodes)
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.rows)
+
+    @property
+    def owned(self) -> int:
+        return len(self.part.owned)
+
+    @cached_property
+    def features(self) -> FeatureMatrix:
+        return self.source.features(self.part.nodes)
+
+    @cached_property
+    def gcn(self) -> SparseMatrix:
+        return self._restricted(self.source.gcn)
+
+    @cached_property
+    def mean(self) -> SparseMatrix:
+        return self._restricted(self.source.mean)
+
+    def _restricted(self, whole: sparse.csr_array, scaled: bool = True) -> SparseMatrix:
+        nodes = self.part.nodes
+        place = np.full(whole.shape[0], -1, dtype=np.int64)
+        place[nodes] = np.arange(len(nodes))
+        rows = sparse.csr_array(whole[nodes])
+        local = place[rows.indices]
+        kept = local >= 0
+        row = np.repeat(np.arange(len(nodes)), np.diff(rows.indptr))
+        full = np.bincount(row, weights=rows.data, minlength=len(nodes))
+        here = np.bincount(row[kept], weights=rows.data[kept], minlength=len(nodes))
+        scale = np.divide(full, here, out=np.ones_like(full), where=here > 0)
+        scale[: self.part.inner if scaled else len(nodes)] = 1.0
+        values = rows.data[kept] * scale[row[kept]].astype(rows.dtype)
+        matrix = sparse.csr_array((values, (row[kept], local[kept])), shape=(len(nodes), len(nodes)))
+        return SparseMatrix.from_scipy(matrix)
+
+    @cached_property
+    def neighbourhood(self) -> SparseMatrix:
+        """A+I between the nodes of the part. A softmax sums to 1 whoever is missing, so no row is scaled."""
+        return self._restricted(self.source.loops, scaled=False)
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        raise ParameterError("PyG layers do not train by parts yet; take gcn, gat, sage, gcnii or appnp.")
