@@ -7,7 +7,7 @@ import torch
 from ncgc import NCGC
 from ncgc.errors import ParameterError
 from ncgc.nn import SOGN, GraphOperators
-from ncgc.partition.inference import exact_output, row_blocks
+from ncgc.partition.inference import exact_output
 from ncgc.partition.operators import Source
 from ncgc.scaling import FeatureScaling
 
@@ -27,7 +27,7 @@ def test_inference_in_blocks_is_exact(make_planted, backbone, beta, form):
     scaling = FeatureScaling.fit(graph, "centred")
     with torch.no_grad():
         expected = network(GraphOperators(scaling.apply(graph)))
-    found = exact_output(network, row_blocks(Source(graph, scaling), rows=14), graph.num_nodes)
+    found = exact_output(network, Source(graph, scaling), block=14)
     torch.testing.assert_close(found.logits, expected.logits, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(found.embeddings, expected.embeddings, atol=1e-5, rtol=1e-4)
     assert not network.training
