@@ -102,7 +102,7 @@ def test_a_large_array_stays_on_disk(tmp_path, monkeypatch):
     assert not found.flags.writeable
     damaged = (tmp_path / "x.npy").read_bytes()[:1500]
     (tmp_path / "short.npy").write_bytes(damaged)
-    with pytest.raises(InputError, match="short.npy cannot be read as features"):
+    with pytest.raises(InputError, match=r"short\.npy cannot be read as features"):
         read_features(tmp_path / "short.npy", 50, "nodes.csv")
 
 

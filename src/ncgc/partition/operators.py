@@ -19,7 +19,6 @@ from ncgc.partition.buffers import buffer
 from ncgc.partition.halo import Part, make_part
 from ncgc.scaling import FeatureScaling
 
-
 ENTRY_BYTES = 44  # of a matrix: value and column, the same of its transpose, and where each of its entries came from
 
 
