@@ -51,4 +51,5 @@ def _divided(values: np.ndarray, rows: np.ndarray, n: int, norm: str) -> np.ndar
     part = values / np.where(largest > 0, largest, 1)[rows]
     sizes = np.bincount(rows, weights=abs(part) if norm == "sum" else part**2, minlength=n)
     sizes = (np.sqrt(sizes) if norm == "length" else sizes).astype(values.dtype)
-    return part * np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)[rows]
+    divided: np.ndarray = part * np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)[rows]
+    return divided

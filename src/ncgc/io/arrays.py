@@ -55,7 +55,7 @@ def _large(path: Path) -> bool:
         return False
 
 
-def _mapped(path: Path) -> np.ndarray:
+def _mapped(path: Path) -> Any:
     """The array in the file, memory-mapped: rows are brought in when they are used, and may be dropped again."""
     return _checked_kind(np.load(path, mmap_mode="r", allow_pickle=False))
 

@@ -49,7 +49,7 @@ class RowOperators(GraphOperators):
 
     @property
     def num_nodes(self) -> int:
-        return self.rows.stop - self.rows.start
+        return int(self.rows.stop - self.rows.start)
 
     @cached_property
     def features(self) -> FeatureMatrix:
