@@ -42,8 +42,8 @@ def test_what_is_in_the_file_is_not_measured_again(measured, monkeypatch):
 
 def test_a_failed_measurement_is_a_sentence_and_leaves_no_line(measured, tmp_path):
     _, tasks, _ = measured
-    wrong = {**tasks[2], "settings": tasks[2]["settings"] | {"backbone": "gat"}}
-    with pytest.raises(TrainingError, match="'train' failed: .*'gat' does not train by parts"):
+    wrong = {**tasks[2], "settings": tasks[2]["settings"] | {"norm": "batch"}}
+    with pytest.raises(TrainingError, match=r"'train' failed: .*norm='batch' does not train by parts"):
         list(scale.run([wrong], tmp_path / "scale.jsonl", measured[0]))
     assert not (tmp_path / "scale.jsonl").exists()
 

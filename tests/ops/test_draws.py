@@ -1,6 +1,7 @@
 """Bytes by global row: the same wherever a row is drawn, and even enough."""
 
 import numpy as np
+import pytest
 import torch
 from scipy import sparse
 
@@ -35,6 +36,32 @@ def test_entries_are_drawn_by_row_and_column():
     part = RowDraws(1, torch.from_numpy(rows)).entry_bytes(SparseMatrix.from_scipy(matrix[rows]))
     ends = matrix.indptr
     assert torch.equal(torch.cat([whole[ends[row] : ends[row + 1]] for row in rows]), part)
+
+
+def test_edges_are_drawn_by_the_global_numbers_of_both_ends():
+    whole = RowDraws(5, torch.arange(6))
+    square = SparseMatrix.from_scipy(sparse.csr_array(np.ones((6, 6), dtype=np.float32)))
+    some = torch.tensor([4, 0, 3])
+    part = SparseMatrix.from_scipy(sparse.csr_array(np.ones((3, 3), dtype=np.float32)))
+    drawn = whole.edge_bytes(square).view(6, 6)
+    assert torch.equal(RowDraws(5, some).edge_bytes(part).view(3, 3), drawn[some][:, some])
+    assert not torch.equal(drawn, drawn.t())
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_neighbouring_words_and_rows_share_no_key(rows):
+    """Row r word w and row r+1 word w−1 are as far apart as any: no byte is another's shifted."""
+    draws = RowDraws(3, torch.arange(2000) * rows)
+    drawn = (draws.bytes((2000, 64)) >= 128).double() - 0.5
+    pairs = {
+        "next row": (drawn[1:], drawn[:-1]),
+        "next word": (drawn[:, 8:], drawn[:, :-8]),
+        "next row, word before": (drawn[1:, :-8], drawn[:-1, 8:]),
+        "next row, word after": (drawn[1:, 8:], drawn[:-1, :-8]),
+        "next call": (drawn, (draws.bytes((2000, 64)) >= 128).double() - 0.5),
+    }
+    for name, (one, other) in pairs.items():
+        assert abs(float((one * other).mean()) * 4) < 4.5 / one.numel() ** 0.5, name  # 4.5 standard errors
 
 
 def test_bytes_are_even_and_rates_are_kept():

@@ -64,8 +64,15 @@ class RowDraws:
 
     def entry_bytes(self, pattern: SparseMatrix) -> Tensor:
         """(nnz,) random uint8 for the stored entries of an n×D matrix, by global row and column; one more call counted."""
+        return self._of_entries(pattern, pattern.columns)
+
+    def edge_bytes(self, pattern: SparseMatrix) -> Tensor:
+        """(nnz,) the same for an n×n matrix between the rows at hand, whose columns have their global numbers too."""
+        return self._of_entries(pattern, self.rows[pattern.columns])
+
+    def _of_entries(self, pattern: SparseMatrix, columns: Tensor) -> Tensor:
         keys = self._keys()[pattern.row_of]
-        return mix(keys.add_((pattern.columns + 1).mul_(_GOLDEN))).bitwise_and_(255).to(torch.uint8)
+        return mix(keys.add_((columns + 1).mul_(_GOLDEN))).bitwise_and_(255).to(torch.uint8)
 
     def _keys(self) -> Tensor:
         """(n,) a key a row for the call at hand."""

@@ -29,7 +29,8 @@ def keep_mask(
 ) -> tuple[Tensor, float]:
     """A boolean keep mask and the scale 1/(1−p) for kept entries.
 
-    ``pattern`` says which matrix a mask of the shape (nnz,) is for: draws by row need to know.
+    ``pattern`` says which matrix a mask of the shape (nnz,) is for, or which n×n one of the shape (heads, nnz): draws by row
+    need to know.
 
     >>> mask, scale = keep_mask((1000, 100), 0.5, torch.Generator().manual_seed(0))
     >>> scale, abs(mask.float().mean().item() - 0.5) < 0.01
@@ -38,8 +39,11 @@ def keep_mask(
     threshold = _threshold(p)
     scale = 256.0 / (256 - threshold)
     if isinstance(generator, RowDraws):
-        drawn = generator.bytes(shape) if pattern is None else generator.entry_bytes(pattern)
-        return drawn >= threshold, scale
+        if pattern is None:
+            return generator.bytes(shape) >= threshold, scale
+        if len(shape) == 1:
+            return generator.entry_bytes(pattern) >= threshold, scale
+        return torch.stack([generator.edge_bytes(pattern) for _ in range(shape[0])]) >= threshold, scale
     size = 1
     for length in shape:
         size *= length

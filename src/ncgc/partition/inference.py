@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -60,9 +61,12 @@ def _walk(network: SOGN, source: Source, blocks: list[slice], embeddings: bool) 
 
     for i in range(len(network.convs)):
         reduction = _transform(cast(Layer, network.convs[i]), source, blocks, seen, z)
-        # a block's own rows of H are read by that block alone, so the next H takes their place
-        following = _buffer(nodes, width) if h is None or h is initial else h
+        # a block's own rows of H are read by that block alone, so the next H takes their place; not where it attends to others
+        following = _buffer(nodes, width) if h is None or h is initial or network.backbone == "gat" else h
         for rows in blocks:
+            if network.backbone == "gat":
+                following[rows] = _attended(network, i, source, rows, h, reduction)
+                continue
             operators = RowOperators(source, rows, z)
             operators.reduction = reduction
             walk = Pass(operators, initial=None if initial is None else initial[rows])
@@ -75,6 +79,16 @@ def _walk(network: SOGN, source: Source, blocks: list[slice], embeddings: bool) 
         return Output(h, _propagated(source, blocks, h @ network.prototypes, network.alpha, network.steps))
     h = _propagated(source, blocks, h, network.alpha, network.steps)
     return Output(h, h @ network.prototypes)
+
+
+def _attended(
+    network: SOGN, i: int, source: Source, rows: slice, h: Tensor | None, reduction: Reduction
+) -> Tensor:
+    """GAT's layer i on a block: its weights come from the rows of both ends, so the block is cut out with its neighbours."""
+    operators = source.part(np.arange(rows.start, rows.stop), hops=1)
+    operators.reduction = reduction
+    seen: Hidden = operators.features if h is None else h[operators.rows]
+    return network.layer(i, seen, Pass(operators))[: operators.owned]
 
 
 def _transform(

@@ -14,7 +14,7 @@ from ncgc.coerce import Features, row_blocks
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
 from ncgc.nn import GraphOperators
-from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised
+from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
 from ncgc.partition.buffers import buffer
 from ncgc.partition.halo import Part, make_part
 from ncgc.scaling import FeatureScaling
@@ -39,6 +39,10 @@ class Source:
     @cached_property
     def mean(self) -> sparse.csr_array:
         return mean_normalised(self.graph.adjacency)
+
+    @cached_property
+    def loops(self) -> sparse.csr_array:
+        return with_self_loops(self.graph.adjacency)
 
     def features(self, nodes: np.ndarray | slice) -> FeatureMatrix:
         """(m, D) the scaled features of these nodes."""
@@ -103,7 +107,7 @@ class PartOperators(GraphOperators):
     def mean(self) -> SparseMatrix:
         return self._restricted(self.source.mean)
 
-    def _restricted(self, whole: sparse.csr_array) -> SparseMatrix:
+    def _restricted(self, whole: sparse.csr_array, scaled: bool = True) -> SparseMatrix:
         nodes = self.part.nodes
         place = np.full(whole.shape[0], -1, dtype=np.int64)
         place[nodes] = np.arange(len(nodes))
@@ -114,15 +118,16 @@ class PartOperators(GraphOperators):
         full = np.bincount(row, weights=rows.data, minlength=len(nodes))
         here = np.bincount(row[kept], weights=rows.data[kept], minlength=len(nodes))
         scale = np.divide(full, here, out=np.ones_like(full), where=here > 0)
-        scale[: self.part.inner] = 1.0
+        scale[: self.part.inner if scaled else len(nodes)] = 1.0
         values = rows.data[kept] * scale[row[kept]].astype(rows.dtype)
         matrix = sparse.csr_array((values, (row[kept], local[kept])), shape=(len(nodes), len(nodes)))
         return SparseMatrix.from_scipy(matrix)
 
     @cached_property
     def neighbourhood(self) -> SparseMatrix:
-        raise ParameterError("The backbone 'gat' does not train by parts yet; take gcn, sage, gcnii or appnp.")
+        """A+I between the nodes of the part. A softmax sums to 1 whoever is missing, so no row is scaled."""
+        return self._restricted(self.source.loops, scaled=False)
 
     @cached_property
     def edge_index(self) -> Tensor:
-        raise ParameterError("PyG layers do not train by parts yet; take gcn, sage, gcnii or appnp.")
+        raise ParameterError("PyG layers do not train by parts yet; take gcn, gat, sage, gcnii or appnp.")

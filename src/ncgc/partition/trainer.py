@@ -22,7 +22,7 @@ from ncgc.partition.share import Share
 from ncgc.partition.shelf import Shelf
 from ncgc.training import Trainer
 
-BACKBONES = ("gcn", "sage", "gcnii", "appnp")
+BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
 KEPT = 2**31  # bytes of parts that stay in memory once they are cut
 
 
@@ -30,8 +30,9 @@ class PartitionTrainer(Trainer):
     """Trains on the parts of a graph in an order drawn anew every epoch, with a halo around each.
 
     The loss of a part is its nodes' share of the loss of all, so the gradients of an epoch add up to that of the whole graph.
-    Gram matrices and cluster frequencies, forward and backward, are running totals (:class:`Totals`). The look after every
-    epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and selection see all nodes, as ever.
+    Gram matrices and cluster frequencies, forward and backward, are running totals (:class:`Totals`), begun by a visit to
+    all parts without a step. The look after every epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and
+    selection see all nodes, as ever.
 
     Args:
         source: the graph.
@@ -57,9 +58,10 @@ class PartitionTrainer(Trainer):
             raise ParameterError(
                 "pseudo_label_source='training' needs the predictions of all nodes at once: take 'clean', or batch='full'."
             )
-        self.nodes, self.totals = graph.num_nodes, Totals(graph.num_nodes)
         owner = partition(graph.adjacency, parts)
         owned = [np.flatnonzero(owner == part) for part in range(parts)]
+        self.nodes, self.owner = graph.num_nodes, torch.from_numpy(owner).long()
+        self.totals = Totals([len(nodes) for nodes in owned])
         shelf = Shelf(KEPT)
 
         def cut(part: int) -> Callable[[], PartOperators]:
@@ -71,24 +73,38 @@ class PartitionTrainer(Trainer):
 
     def _descend(self, epoch: int) -> dict[str, float] | None:
         targets = self._targets(epoch)
+        if not self.totals.table and self.network.beta and not self._prime(epoch, targets):
+            return None
         sums: dict[str, float] = {}
         order = np.random.default_rng([self.seed, epoch]).permutation(len(self.blocks))
         for group in np.array_split(order, self.steps):
             self.optimizer.zero_grad(set_to_none=True)
             for part in group.tolist():
-                numbers = self._part(self.blocks[part](), epoch, targets)
+                numbers = self._part(part, epoch, targets)
                 if numbers is None:
                     return None
-                sums = {name: sums.get(name, 0.0) + number for name, number in numbers.items()}
+                for name, number in numbers.items():
+                    sums[name] = sums.get(name, 0.0) + number
             self.optimizer.step()
             if self.average is not None:
                 self.average.update()
         self.totals.end_epoch()
+        if len(sums) == 1:  # the total of nothing
+            self.objective.total({}, epoch - 1)  # says so
         return sums
 
-    def _part(self, operators: PartOperators, epoch: int, targets: Tensor | None) -> dict[str, float] | None:
+    def _prime(self, epoch: int, targets: Tensor | None) -> bool:
+        """Visit all parts without a step, so that the first one too has sums over all of them; False if they are not finite."""
+        for part in range(len(self.blocks)):
+            if self._part(part, epoch, targets) is None:
+                return False
+        self.totals.end_epoch()
+        return True
+
+    def _part(self, part: int, epoch: int, targets: Tensor | None) -> dict[str, float] | None:
         """Add a part's gradients; its shares of the losses as numbers, or None if one is not finite."""
-        self.totals.owned = operators.owned
+        operators = self.blocks[part]()
+        self.totals.part = part
         operators.reduction = Running(self.totals)
         draws = RowDraws(self.seed, operators.rows)
         draws.begin(epoch)
@@ -96,13 +112,12 @@ class PartitionTrainer(Trainer):
         if not self.all_finite(output.logits):
             return None
         parts = self._losses(operators, output, epoch, targets)
-        if not parts:
-            return {"total": 0.0}  # in the warm-up, a part without a label
-        total = self.objective.total(parts, epoch - 1)
+        # in the warm-up a part may have no label; its rows still have a gradient through the Gram matrix of all
+        total = self.objective.total(parts, epoch - 1) if parts else output.logits.sum() * 0.0
         if not self.all_finite(total):
             return None
         (total * self.steps).backward()
-        return {name: part.item() for name, part in parts.items()} | {"total": total.item()}
+        return {name: loss.item() for name, loss in parts.items()} | {"total": total.item()}
 
     def _losses(
         self, operators: PartOperators, output: Output, epoch: int, targets: Tensor | None
@@ -142,9 +157,11 @@ class PartitionTrainer(Trainer):
             return exact_output(self.network, self.source, embeddings=False)
 
     def _clusters_begun(self, embeddings: Tensor) -> None:
-        """The frequencies of the first epoch are those of the exact look that the centroids come from."""
+        """The first frequencies of every part are those of the exact look that the centroids come from."""
         assert self.centroids is not None
-        self.totals.before["frequencies"] = student_t(embeddings, self.centroids.detach()).sum(0).unsqueeze(1)
+        assignments = student_t(embeddings, self.centroids.detach())
+        by_part = assignments.new_zeros(len(self.blocks), assignments.shape[1]).index_add_(0, self.owner, assignments)
+        self.totals.load({"frequencies": by_part.unsqueeze(2)})
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
@@ -162,10 +179,10 @@ class PartitionTrainer(Trainer):
     # ---------------------------------------------------------------- keeping
 
     def more_state(self) -> dict[str, Tensor]:
-        return dict(self.totals.before)
+        return dict(self.totals.table)
 
     def load_more_state(self, state: Mapping[str, Tensor]) -> None:
-        self.totals.before = dict(state)
+        self.totals.load(state)
 
 
 def check_by_parts(parameters: Mapping[str, Any]) -> None:

@@ -139,7 +139,8 @@ class BestValidation:
         """Whether what this epoch reached is to be kept rather than the best so far."""
         if self.best_epoch < self.first <= epoch:  # the best so far is from the warm-up
             accuracy = min(max(self.best[0], 0.0), 1.0)
-            return found[0] >= accuracy - (accuracy * (1 - accuracy) / max(self.nodes, 1)) ** 0.5
+            error: float = (accuracy * (1 - accuracy) / max(self.nodes, 1)) ** 0.5
+            return found[0] >= accuracy - error
         return found > self.best
 
     def stop(self, epoch: int) -> str | None:
