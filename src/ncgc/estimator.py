@@ -19,7 +19,7 @@ from ncgc.metrics import labelled_accuracy
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.other_graph import check_is_graph, check_same_features, labels_among
 from ncgc.parameters import PARAMETERS, check_parameters
-from ncgc.partition.inference import exact_output, row_blocks
+from ncgc.partition.inference import exact_output
 from ncgc.partition.operators import Source
 from ncgc.partition.trainer import PartitionTrainer, check_by_parts
 from ncgc.parts import make_network, make_objective, make_selection, trainer_settings, weight_decay
@@ -204,7 +204,7 @@ class NCGC(BaseEstimator):
         result = trainer.run()
         self._remember(graph, split, scaling, network, objective, result)
         if isinstance(trainer, PartitionTrainer):
-            self._look_at(exact_output(network, trainer.blocks, graph.num_nodes))
+            self._look_at(exact_output(network, trainer.source))
         else:
             self._look(operators)
         self._gather_clusters(int(seeds[2]))
@@ -352,7 +352,7 @@ class NCGC(BaseEstimator):
         check_is_graph(graph)
         check_same_features(graph, self.n_features_in_)
         if self.batch == "partitions":
-            return exact_output(self.network_, row_blocks(Source(graph, self.scaling_)), graph.num_nodes)
+            return exact_output(self.network_, Source(graph, self.scaling_))
         return self._walk(GraphOperators(self.scaling_.apply(graph)))
 
     def _walk(self, operators: GraphOperators) -> Output:

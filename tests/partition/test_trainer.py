@@ -8,7 +8,8 @@ from torch_geometric.nn import GCNConv
 from ncgc import NCGC
 from ncgc.errors import ParameterError
 from ncgc.nn import SOGN, GraphOperators
-from ncgc.partition.inference import exact_output, row_blocks
+from ncgc.partition import buffers, trainer
+from ncgc.partition.inference import exact_output
 from ncgc.partition.operators import Source
 from ncgc.scaling import FeatureScaling
 
@@ -28,7 +29,7 @@ def test_inference_in_blocks_is_exact(make_planted, backbone, beta, form):
     scaling = FeatureScaling.fit(graph, "centred")
     with torch.no_grad():
         expected = network(GraphOperators(scaling.apply(graph)))
-    found = exact_output(network, row_blocks(Source(graph, scaling), rows=14), graph.num_nodes)
+    found = exact_output(network, Source(graph, scaling), block=14)
     torch.testing.assert_close(found.logits, expected.logits, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(found.embeddings, expected.embeddings, atol=1e-5, rtol=1e-4)
     assert not network.training
@@ -61,6 +62,34 @@ def test_one_part_with_dropout_is_a_fit_like_any_other(make_planted):
     assert model.predict(graph).tolist() == model.predict().tolist()
     assert model.transform().shape == (45, 8)
     assert model.score() > 0.5
+
+
+@pytest.mark.parametrize("backbone", ["gcn", "sage", "gcnii", "appnp"])
+def test_what_is_predicted_is_exact_without_a_halo_too(make_planted, backbone):
+    graph, split = make_planted()
+    model = NCGC(**(BY_PARTS | {"backbone": backbone, "halo": 0})).fit(graph, split)
+    with torch.no_grad():
+        expected = model.network_.eval()(GraphOperators(model.scaling_.apply(graph)))
+    assert model.decision_function() == pytest.approx(expected.logits.numpy(), abs=1e-4)
+    assert model.decision_function().std(axis=0).max() > 1e-2  # nodes differ, by more than the comparison allows
+
+
+@pytest.mark.parametrize("room", [0, 5_000])
+def test_parts_that_find_no_room_are_cut_again_to_the_same_result(make_planted, room, monkeypatch):
+    graph, split = make_planted()
+    kept = NCGC(**BY_PARTS).fit(graph, split)
+    monkeypatch.setattr(trainer, "KEPT", room)
+    again = NCGC(**BY_PARTS).fit(graph, split)
+    assert np.array_equal(kept.decision_function(), again.decision_function())
+
+
+def test_buffers_in_files_give_the_same(make_planted, monkeypatch):
+    graph, split = make_planted()
+    kept = NCGC(**BY_PARTS).fit(graph, split)
+    monkeypatch.setattr(buffers, "IN_FILE", 1)
+    assert isinstance(buffers.buffer(2, 3), np.memmap)
+    again = NCGC(**BY_PARTS).fit(graph, split)
+    assert np.array_equal(kept.decision_function(), again.decision_function())
 
 
 def test_features_may_stay_on_disk(make_planted, tmp_path):

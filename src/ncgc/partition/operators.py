@@ -10,18 +10,23 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from ncgc.coerce import Features, row_blocks
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
 from ncgc.nn import GraphOperators
 from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
+from ncgc.partition.buffers import buffer
 from ncgc.partition.halo import Part, make_part
 from ncgc.scaling import FeatureScaling
+
+ENTRY_BYTES = 44  # of a matrix: value and column, the same of its transpose, and where each of its entries came from
 
 
 class Source:
     """A whole graph that parts are cut from: features are read, and scaled, for the rows of one part at a time.
 
     ``graph.features`` may be memory-mapped (``np.load(..., mmap_mode="r")``): only the rows asked for are brought in.
+    Propagation matrices, and features that are to be scaled, are made once, for all nodes.
     """
 
     def __init__(self, graph: Graph, scaling: FeatureScaling):
@@ -39,10 +44,23 @@ class Source:
     def loops(self) -> sparse.csr_array:
         return with_self_loops(self.graph.adjacency)
 
-    def features(self, nodes: np.ndarray) -> FeatureMatrix:
+    def features(self, nodes: np.ndarray | slice) -> FeatureMatrix:
         """(m, D) the scaled features of these nodes."""
-        rows = replace(self.graph, features=self.graph.features[nodes])  # a row is scaled by itself and the fitted mean
-        return FeatureMatrix(self.scaling.apply(rows).features)
+        rows = self._scaled[nodes]
+        return FeatureMatrix(rows if sparse.issparse(rows) or rows.flags.writeable else rows.copy())
+
+    @cached_property
+    def _scaled(self) -> Features:
+        """X scaled, all rows of it; in a file where it is large. Three walks an epoch would otherwise scale it anew."""
+        given = self.graph.features
+        if self.scaling.kind == "raw" and self.scaling.mean is None:
+            return given
+        if sparse.issparse(given):
+            return self.scaling.apply(self.graph).features
+        scaled = buffer(*given.shape)
+        for rows in row_blocks(*given.shape):  # a row is scaled by itself and the fitted mean
+            scaled[rows] = self.scaling.apply(replace(self.graph, features=given[rows])).features
+        return scaled
 
     def part(self, owned: np.ndarray, hops: int) -> PartOperators:
         return PartOperators(self, make_part(self.graph.adjacency, owned, hops))
@@ -68,6 +86,14 @@ class PartOperators(GraphOperators):
     @property
     def owned(self) -> int:
         return len(self.part.owned)
+
+    @property
+    def nbytes(self) -> int:
+        """About what the part takes once its features, a propagation matrix and its transpose are made."""
+        source = self.source.graph
+        entries = int(np.diff(source.adjacency.indptr)[self.part.nodes].sum()) + len(self.rows)
+        stored = source.features.nnz / source.num_nodes if sparse.issparse(source.features) else source.num_features
+        return int(ENTRY_BYTES * entries + 4 * stored * len(self.rows))
 
     @cached_property
     def features(self) -> FeatureMatrix:

@@ -34,6 +34,14 @@ class Share:
         """Where those of these nodes that are owned stand here, in the order given, and a mask of which they are."""
         if self.owned is None:
             return nodes, np.ones(len(nodes), dtype=bool)
+        if len(self._owned) < len(nodes) and bool((nodes[1:] > nodes[:-1]).all()):
+            # a small part among many nodes in order: look for the part's nodes, not for theirs
+            there = np.searchsorted(nodes, self._owned)
+            inside = there < len(nodes)
+            inside[inside] = nodes[there[inside]] == self._owned[inside]
+            mine = np.zeros(len(nodes), dtype=bool)
+            mine[there[inside]] = True
+            return np.flatnonzero(inside), mine
         place = np.searchsorted(self._owned, nodes)
         mine = place < len(self._owned)
         mine[mine] = self._owned[place[mine]] == nodes[mine]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,16 @@ from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
 from ncgc.nn import Output
 from ncgc.ops import RowDraws
-from ncgc.partition.inference import Blocks, exact_output
+from ncgc.partition.inference import exact_output
 from ncgc.partition.operators import PartOperators, Source
 from ncgc.partition.parts import partition
 from ncgc.partition.running import Running, Totals
 from ncgc.partition.share import Share
+from ncgc.partition.shelf import Shelf
 from ncgc.training import Trainer
 
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
-CACHED = 200_000  # nodes up to which parts stay in memory once they are cut
+KEPT = 2**31  # bytes of parts that stay in memory once they are cut
 
 
 class PartitionTrainer(Trainer):
@@ -62,8 +62,12 @@ class PartitionTrainer(Trainer):
         owned = [np.flatnonzero(owner == part) for part in range(parts)]
         self.nodes, self.owner = graph.num_nodes, torch.from_numpy(owner).long()
         self.totals = Totals([len(nodes) for nodes in owned])
-        cut = lru_cache(maxsize=parts if graph.num_nodes <= CACHED else 1)(lambda part: source.part(owned[part], hops))
-        self.blocks: Blocks = [lambda part=part: cut(part) for part in range(parts)]  # type: ignore[misc]
+        shelf = Shelf(KEPT)
+
+        def cut(part: int) -> Callable[[], PartOperators]:
+            return lambda: shelf.get(part, lambda: source.part(owned[part], hops))
+
+        self.blocks = [cut(part) for part in range(parts)]  # made when asked for, and kept where there is room
 
     # ---------------------------------------------------------------- training
 
@@ -150,7 +154,7 @@ class PartitionTrainer(Trainer):
 
     def _output(self) -> Output:
         with self._averaged():
-            return exact_output(self.network, self.blocks, self.nodes, embeddings=False)
+            return exact_output(self.network, self.source, embeddings=False)
 
     def _clusters_begun(self, embeddings: Tensor) -> None:
         """The first frequencies of every part are those of the exact look that the centroids come from."""
