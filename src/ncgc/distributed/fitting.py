@@ -149,8 +149,7 @@ def fit_with_checkpoints(
         assert isinstance(trainer.operators, RankOperators)
         ids = torch.from_numpy(trainer.operators.part.owned)
         kept.append(Checkpoints(folder, about, ids, every, group, warn))
-        if resume:
-            kept[0].resume(trainer)
+        kept[0].begin(trainer, resume)
         group.barrier()  # nobody writes while another one reads
 
     return fit_distributed(
