@@ -10,6 +10,8 @@ from ncgc.distributed.operators import RankOperators
 from ncgc.nn import GraphOperators
 from ncgc.ops import personalised_pagerank, propagate, propagate_soft_orthogonal
 from ncgc.partition import partition
+from ncgc.partition.operators import Source
+from ncgc.scaling import FeatureScaling
 
 
 def z_of(n, seed=0):
@@ -38,7 +40,8 @@ def test_products_of_shares_are_those_of_the_whole(make_planted, in_processes, s
     whole = products(GraphOperators(graph, torch.float64), torch.arange(45))
     shares = in_processes(
         lambda group: products(
-            RankOperators(graph, owner, group, torch.float64), torch.from_numpy(np.flatnonzero(owner == group.rank))
+            RankOperators(Source(graph, FeatureScaling("raw")), owner, group, torch.float64),
+            torch.from_numpy(np.flatnonzero(owner == group.rank)),
         ),
         size,
     )
@@ -48,7 +51,9 @@ def test_products_of_shares_are_those_of_the_whole(make_planted, in_processes, s
 
 def test_gradcheck(make_planted):
     graph, _ = make_planted()
-    operators = RankOperators(graph, np.zeros(45, dtype=np.int32), Group(), torch.float64)
+    operators = RankOperators(
+        Source(graph, FeatureScaling("raw")), np.zeros(45, dtype=np.int32), Group(), torch.float64
+    )
     z = z_of(45).requires_grad_()
     assert gradcheck(lambda z: propagate(operators.mean, z), z)
     assert gradcheck(lambda z: propagate_soft_orthogonal(operators.gcn, z, 0.3, None, operators.reduction), z)

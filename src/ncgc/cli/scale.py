@@ -15,6 +15,7 @@ from ncgc.errors import ParameterError, PeerError
 
 if TYPE_CHECKING:
     from ncgc.datasets import Split
+    from ncgc.distributed.account import Account
     from ncgc.distributed.group import Group
     from ncgc.graph import Graph
     from ncgc.training import Watcher
@@ -47,6 +48,7 @@ class Scale:
     every: int
     resume: bool
     group: Group | None = None
+    account: Account | None = None  # of the latest training in several processes
 
     def __post_init__(self) -> None:
         for name, value, low in (("processes", self.processes, 1), ("every", self.every, 1)):
@@ -83,12 +85,16 @@ class Scale:
         from ncgc.distributed.fitting import fit_with_checkpoints
 
         try:
+            together = self._together(watch)
             fit_with_checkpoints(
-                model, graph, split, self.group, self._together(watch), folder, self.every, self.resume, screen.warn
+                model, graph, split, self.group, together, folder, self.every, self.resume, screen.warn, self._note
             )
         except PeerError as error:
             advice = "start again" if folder is None else f"start again with --checkpoint {folder} --resume to go on"
             raise PeerError(f"{str(error).rstrip('.')}; {advice}.") from None
+
+    def _note(self, account: Account) -> None:
+        self.account = account
 
     def _together(self, watch: Watcher) -> Watcher:
         """Ctrl-C in one process ends all of them after the same epoch."""

@@ -186,11 +186,14 @@ def _train(
     if not scale.talks:
         return 130 if interrupted else 0
     _show_end(run, results, screen)
+    if scale.account is not None:
+        screen.facts(scale.account.lines())
     if out is not None:
         write_results(out, run, results, overwrite)
         screen.facts([("written", str(out))])
     if as_json:
-        typer.echo(json_line(summary(run, results)))
+        ranks = {} if scale.account is None else {"distributed": scale.account.to_dict()}
+        typer.echo(json_line(summary(run, results) | ranks))
     return 130 if interrupted else 0
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ncgc.datasets import Split
+from ncgc.distributed.account import Account, Meter, account
 from ncgc.distributed.group import Group
 from ncgc.distributed.operators import RankOperators
 from ncgc.errors import ParameterError
@@ -19,6 +20,7 @@ from ncgc.nn import Output
 from ncgc.ops import RowDraws
 from ncgc.parameters import check_parameters
 from ncgc.partition import Share, check_pymetis, partition
+from ncgc.partition.operators import Source
 from ncgc.parts import make_network, make_objective, make_selection, trainer_settings
 from ncgc.scaling import FeatureScaling
 from ncgc.training import Trainer, Watcher
@@ -38,6 +40,7 @@ def fit_distributed(
     watch: Watcher | None = None,
     keep: Callable[[Trainer, int], None] | None = None,
     begin: Callable[[Trainer], None] | None = None,
+    tell: Callable[[Account], None] | None = None,
 ) -> NCGC:
     """Train ``model`` in all processes of a group; the first one's is then fitted as by :meth:`NCGC.fit`.
 
@@ -48,13 +51,18 @@ def fit_distributed(
         watch: called after every epoch, in every process.
         keep: called after every epoch to write a checkpoint, in every process.
         begin: called before the first epoch, to go on from one.
+        tell: given the account of memory and messages at the end, in every process.
     """
     trainer, scaling, seeds = make_trainer(model, graph, split, group)
-    trainer.watch, trainer.keep = watch, keep
+    meter = Meter(group)
+    trainer.watch, trainer.keep = meter.watching(watch), keep
     if begin is not None:
         begin(trainer)
     result = trainer.run()
     group.where = "after training"
+    part = _operators(trainer).part
+    if tell is not None:
+        tell(account(group, meter, len(part.owned), len(part.halo)))
     output = _whole_output(trainer, graph.num_nodes, group)
     model._remember(graph, split, scaling, trainer.network, trainer.objective, result)
     if group.first:
@@ -74,7 +82,7 @@ def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple
     drawn = np.random.SeedSequence(model.random_state).generate_state(3).astype(np.int64)
     seeds: list[int] = group.from_first(torch.from_numpy(drawn)).tolist()
     scaling = FeatureScaling.fit(graph, model.features)
-    operators = RankOperators(scaling.apply(graph), shared_owner(graph, group), group)
+    operators = RankOperators(Source(graph, scaling), shared_owner(graph, group), group)
     share = Share(operators.part.owned, operators.reduction)
     trainer = Trainer(
         make_network(parameters, graph, torch.Generator().manual_seed(seeds[0])),
@@ -109,12 +117,16 @@ def check_distributed(parameters: dict[str, object]) -> None:
         raise ParameterError("norm='batch' does not train in several processes yet; take 'layer' or none.")
 
 
+def _operators(trainer: Trainer) -> RankOperators:
+    assert isinstance(trainer.operators, RankOperators)
+    return trainer.operators
+
+
 def _whole_output(trainer: Trainer, nodes: int, group: Group) -> Output:
     """Embeddings and logits of all nodes in the first process, without dropout; of the own nodes in the others."""
     with torch.no_grad():
         output: Output = trainer.network.eval()(trainer.operators)
-    assert isinstance(trainer.operators, RankOperators)
-    ids = group.gathered(torch.from_numpy(trainer.operators.part.owned))
+    ids = group.gathered(torch.from_numpy(_operators(trainer).part.owned))
 
     def whole(own: Tensor) -> Tensor:
         found = group.gathered(own)
@@ -138,20 +150,20 @@ def fit_with_checkpoints(
     every: int = 10,
     resume: bool = False,
     warn: Callable[[str], None] = lambda sentence: None,
+    tell: Callable[[Account], None] | None = None,
 ) -> NCGC:
     """:func:`fit_distributed` with a checkpoint every few epochs in a folder that all processes see."""
     if folder is None:
-        return fit_distributed(model, graph, split, group, watch)
+        return fit_distributed(model, graph, split, group, watch, tell=tell)
     about = about_training(model, graph, split)
     kept: list[Checkpoints] = []
 
     def begin(trainer: Trainer) -> None:
-        assert isinstance(trainer.operators, RankOperators)
-        ids = torch.from_numpy(trainer.operators.part.owned)
+        ids = torch.from_numpy(_operators(trainer).part.owned)
         kept.append(Checkpoints(folder, about, ids, every, group, warn))
         kept[0].begin(trainer, resume)
         group.barrier()  # nobody writes while another one reads
 
     return fit_distributed(
-        model, graph, split, group, watch, lambda trainer, epoch: kept[0].keep(trainer, epoch), begin
+        model, graph, split, group, watch, lambda trainer, epoch: kept[0].keep(trainer, epoch), begin, tell
     )

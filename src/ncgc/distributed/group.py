@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from ncgc.distributed.traffic import Traffic
 from ncgc.errors import ParameterError, PeerError
 
 TIMEOUT = 300.0  # seconds that a process waits for the others
@@ -30,6 +31,7 @@ class Group:
     def __init__(self, rank: int = 0, size: int = 1, timeout: float = TIMEOUT):
         self.rank, self.size, self.timeout = rank, size, timeout
         self.where = "at the start"  # for the sentence when somebody is lost
+        self.traffic = Traffic()
 
     @classmethod
     def join(cls, timeout: float = TIMEOUT) -> Group:
@@ -77,6 +79,7 @@ class Group:
         if self.size > 1:
             with self._guarded():
                 dist.broadcast(values, 0)
+            self.traffic.add("everybody", values)
         return values
 
     def exchanged(self, rows: Tensor, send: list[int], receive: list[int]) -> Tensor:
@@ -86,6 +89,7 @@ class Group:
         out = rows.new_empty((sum(receive), *rows.shape[1:]))
         with self._guarded():
             dist.all_to_all_single(out, rows.contiguous(), receive, send)
+        self.traffic.add("neighbours", rows)
         return out
 
     def gathered(self, rows: Tensor) -> list[Tensor]:
@@ -97,6 +101,7 @@ class Group:
             if not self.first:
                 if len(rows):
                     dist.send(rows.contiguous(), 0)
+                    self.traffic.add("first", rows)
                 return []
             found = [rows]
             for rank in range(1, self.size):
@@ -120,6 +125,7 @@ class Group:
         if self.size > 1:
             with self._guarded():
                 dist.all_reduce(values, operation)
+            self.traffic.add("everybody", values)
         return values
 
     @contextmanager

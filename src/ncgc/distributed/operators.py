@@ -13,27 +13,28 @@ from ncgc.distributed.all_reduce import AllReduce
 from ncgc.distributed.group import Group
 from ncgc.distributed.halo_exchange import HaloMatrix, HaloPlan
 from ncgc.errors import ParameterError
-from ncgc.graph import Graph
 from ncgc.nn import GraphOperators
 from ncgc.ops import FeatureMatrix, SparseMatrix
 from ncgc.partition import Part, make_part, propagation_rows
+from ncgc.partition.operators import Source
 
 
 class RankOperators(GraphOperators):
     """What :class:`GraphOperators` is for a whole graph: propagation with halo exchange, own rows of X, sums by all-reduce.
 
     Args:
-        graph: the whole graph; of its features, already scaled, the own rows are copied.
+        source: the whole graph and how its features are scaled; of these the own rows alone are read.
         owner: (n,) the process that owns each node.
         group: the processes.
     """
 
-    def __init__(self, graph: Graph, owner: np.ndarray, group: Group, dtype: torch.dtype = torch.float32):
+    def __init__(self, source: Source, owner: np.ndarray, group: Group, dtype: torch.dtype = torch.float32):
+        graph = source.graph
         super().__init__(graph, dtype)
         self.part: Part = make_part(graph.adjacency, np.flatnonzero(owner == group.rank), hops=1)
         self.plan = HaloPlan(group, self.part, owner)
         self.reduction = AllReduce(group, torch.from_numpy(self.part.owned))
-        self._own_features: Features = graph.features[self.part.owned]
+        self._own_features: Features = source.rows(self.part.owned)
 
     @property
     def num_nodes(self) -> int:

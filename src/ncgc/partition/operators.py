@@ -10,6 +10,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from ncgc.coerce import Features
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
 from ncgc.nn import GraphOperators
@@ -35,10 +36,13 @@ class Source:
     def mean(self) -> sparse.csr_array:
         return mean_normalised(self.graph.adjacency)
 
-    def features(self, nodes: np.ndarray) -> FeatureMatrix:
+    def rows(self, nodes: np.ndarray) -> Features:
         """(m, D) the scaled features of these nodes."""
         rows = replace(self.graph, features=self.graph.features[nodes])  # a row is scaled by itself and the fitted mean
-        return FeatureMatrix(self.scaling.apply(rows).features)
+        return self.scaling.apply(rows).features
+
+    def features(self, nodes: np.ndarray) -> FeatureMatrix:
+        return FeatureMatrix(self.rows(nodes))
 
     def part(self, owned: np.ndarray, hops: int) -> PartOperators:
         return PartOperators(self, make_part(self.graph.adjacency, owned, hops))
