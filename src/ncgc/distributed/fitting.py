@@ -14,6 +14,7 @@ from ncgc.datasets import Split
 from ncgc.distributed.account import Account, Meter, account
 from ncgc.distributed.group import Group
 from ncgc.distributed.operators import RankOperators
+from ncgc.distributed.part_trainer import RankPartitionTrainer, dealt
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
 from ncgc.nn import Output
@@ -82,26 +83,35 @@ def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple
     drawn = np.random.SeedSequence(model.random_state).generate_state(3).astype(np.int64)
     seeds: list[int] = group.from_first(torch.from_numpy(drawn)).tolist()
     scaling = FeatureScaling.fit(graph, model.features)
-    operators = RankOperators(Source(graph, scaling), shared_owner(graph, group), group)
+    source, by_parts = Source(graph, scaling), parameters["batch"] == "partitions"
+    parts = parameters["parts"] if by_parts else group.size
+    rank_of = dealt(parts, group.size)
+    part_of = shared_parts(graph, group, parts)
+    operators = RankOperators(source, rank_of[part_of], group)
     share = Share(operators.part.owned, operators.reduction)
-    trainer = Trainer(
-        make_network(parameters, graph, torch.Generator().manual_seed(seeds[0])),
-        operators,
+    network = make_network(parameters, graph, torch.Generator().manual_seed(seeds[0]))
+    rules = (
         make_objective(parameters, graph, split, share),
         make_selection(parameters, graph, split, share),
         trainer_settings(parameters, graph),
-        RowDraws(seeds[1], torch.from_numpy(operators.part.owned)),
-        int(seeds[2]),
     )
+    trainer: Trainer
+    if by_parts:
+        own = np.flatnonzero(rank_of == group.rank).tolist()
+        sizes = (parts, parameters["halo"], parameters["steps_per_epoch"], int(seeds[1]))
+        trainer = RankPartitionTrainer(network, source, operators, part_of, own, *sizes, *rules, int(seeds[2]))
+    else:
+        draws = RowDraws(seeds[1], torch.from_numpy(operators.part.owned))
+        trainer = Trainer(network, operators, *rules, draws, int(seeds[2]))
     return trainer, scaling, seeds
 
 
-def shared_owner(graph: Graph, group: Group) -> np.ndarray:
-    """(n,) the process that owns each node: METIS in the first process, sent to all."""
-    if group.size > 1:
+def shared_parts(graph: Graph, group: Group, parts: int) -> np.ndarray:
+    """(n,) the part of each node: METIS in the first process, sent to all."""
+    if parts > 1:
         check_pymetis()
-    owner = partition(graph.adjacency, group.size) if group.first else np.zeros(graph.num_nodes, dtype=np.int32)
-    shared: np.ndarray = group.from_first(torch.from_numpy(owner)).numpy()
+    found = partition(graph.adjacency, parts) if group.first else np.zeros(graph.num_nodes, dtype=np.int32)
+    shared: np.ndarray = group.from_first(torch.from_numpy(found)).numpy()
     return shared
 
 
@@ -111,8 +121,6 @@ def check_distributed(parameters: dict[str, object]) -> None:
         raise ParameterError(
             f"The backbone {parameters['backbone']!r} does not train in several processes yet; take {', '.join(BACKBONES)}."
         )
-    if parameters["batch"] != "full":
-        raise ParameterError("batch='partitions' trains in one process only yet; leave it out with several processes.")
     if parameters["norm"] == "batch":
         raise ParameterError("norm='batch' does not train in several processes yet; take 'layer' or none.")
 
