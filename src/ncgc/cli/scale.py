@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,6 +76,14 @@ class Scale:
     def folder(self, seed: int, runs: int) -> Path | None:
         """Where the checkpoints of a run are: one folder a seed where there are several."""
         return self.checkpoint / f"seed-{seed}" if self.checkpoint is not None and runs > 1 else self.checkpoint
+
+    def read(self, load: Callable[[], Graph], whole: bool) -> Graph:
+        """The graph, and in all but the first of many processes its outline, unless each needs the ``whole``."""
+        if self.group is None or whole:
+            return load()
+        from ncgc.distributed.outline import read_by_first
+
+        return read_by_first(load, self.group)
 
     def fit(self, model: Any, graph: Graph, split: Split, watch: Watcher, folder: Path | None, screen: Screen) -> None:
         """One fit, in this process or in all; a lost process leaves a sentence that says how to go on."""

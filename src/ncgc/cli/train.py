@@ -179,7 +179,8 @@ def _train(
 
         scale.group = Group.join(scale.timeout)
     screen = Screen(to_stderr=as_json, quiet=quiet) if scale.talks else Screen(to_stderr=True, quiet=True)
-    graph = load_dataset(run.dataset, root=data)
+    whole = run.parameters.get("batch") != "full"  # parts are cut with a halo of any depth
+    graph = scale.read(lambda: load_dataset(run.dataset, root=data), whole)
     results, interrupted = _runs(run, graph, screen, scale)
     if scale.group is not None:
         scale.group.leave()

@@ -14,7 +14,9 @@ from ncgc.datasets import Split
 from ncgc.distributed.account import Account, Meter, account
 from ncgc.distributed.group import Group
 from ncgc.distributed.operators import RankOperators
+from ncgc.distributed.outline import Outline
 from ncgc.distributed.part_trainer import RankPartitionTrainer, dealt
+from ncgc.distributed.scatter import dealt_rows
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
 from ncgc.nn import Output
@@ -49,6 +51,7 @@ def fit_distributed(
     who draws it.
 
     Args:
+        graph: the same in every process; or, beside the first one, its :class:`Outline`, and the rows come from there.
         watch: called after every epoch, in every process.
         keep: called after every epoch to write a checkpoint, in every process.
         begin: called before the first epoch, to go on from one.
@@ -82,12 +85,16 @@ def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple
     split.validate(graph)
     drawn = np.random.SeedSequence(model.random_state).generate_state(3).astype(np.int64)
     seeds: list[int] = group.from_first(torch.from_numpy(drawn)).tolist()
-    scaling = FeatureScaling.fit(graph, model.features)
+    scaling = _shared_scaling(graph, model.features, group)
     source, by_parts = Source(graph, scaling), parameters["batch"] == "partitions"
+    if by_parts and isinstance(graph, Outline):
+        raise ParameterError("batch='partitions' needs the graph in every process, not its outline.")
     parts = parameters["parts"] if by_parts else group.size
     rank_of = dealt(parts, group.size)
     part_of = shared_parts(graph, group, parts)
-    operators = RankOperators(source, rank_of[part_of], group)
+    owner = rank_of[part_of]
+    rows = dealt_rows(source, owner, group, "mean" if parameters["backbone"] == "sage" else "gcn")
+    operators = RankOperators(graph, rows, owner, group)
     share = Share(operators.part.owned, operators.reduction)
     network = make_network(parameters, graph, torch.Generator().manual_seed(seeds[0]))
     rules = (
@@ -104,6 +111,14 @@ def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple
         draws = RowDraws(seeds[1], torch.from_numpy(operators.part.owned))
         trainer = Trainer(network, operators, *rules, draws, int(seeds[2]))
     return trainer, scaling, seeds
+
+
+def _shared_scaling(graph: Graph, kind: str, group: Group) -> FeatureScaling:
+    """How features are scaled, learnt by the first process, which has them all for certain."""
+    scaling = FeatureScaling.fit(graph, kind)
+    if scaling.mean is None:  # by the density of the features, which every process knows
+        return scaling
+    return FeatureScaling(kind, group.from_first(torch.from_numpy(scaling.mean)).numpy())
 
 
 def shared_parts(graph: Graph, group: Group, parts: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from ncgc.distributed.traffic import Traffic
 from ncgc.errors import ParameterError, PeerError
 
 TIMEOUT = 300.0  # seconds that a process waits for the others
+_TYPES = (torch.int64, torch.int32, torch.float32, torch.float64, torch.uint8)
 _NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
@@ -109,6 +110,26 @@ class Group:
                 if counts[rank]:
                     dist.recv(found[-1], rank)
             return found
+
+    def give(self, values: Tensor, rank: int) -> None:
+        """Send a vector or matrix to one process, which calls :meth:`taken`; its type and shape go before it."""
+        shape = [*values.shape, 0][:2]
+        with self._guarded():
+            dist.send(torch.tensor([_TYPES.index(values.dtype), values.dim(), *shape]), rank)
+            if values.numel():
+                dist.send(values.contiguous(), rank)
+        self.traffic.add("others", values)
+
+    def taken(self) -> Tensor:
+        """What the first process gives to this one."""
+        header = torch.zeros(4, dtype=torch.int64)
+        with self._guarded():
+            dist.recv(header, 0)
+            kind, dimensions, *shape = header.tolist()
+            values = torch.empty(shape[:dimensions], dtype=_TYPES[kind])
+            if values.numel():
+                dist.recv(values, 0)
+        return values
 
     def counts(self, number: int) -> list[int]:
         """The number that each process gives, in all processes."""

@@ -172,7 +172,7 @@ class RankPartitionTrainer(PartitionTrainer):
         names = sorted(now)
         if names:
             whole = self.reduction.total(torch.cat([now[name].flatten() for name in names]))
-            pieces = whole.split([now[name].numel() for name in names])
+            pieces = torch.split(whole, [now[name].numel() for name in names])
             self.totals.now = {
                 name: piece.view_as(now[name]).clone() for name, piece in zip(names, pieces, strict=True)
             }

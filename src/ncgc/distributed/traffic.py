@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
+WHOM = ("everybody", "neighbours", "first", "others")
+
 
 @dataclass
 class Traffic:
@@ -13,7 +15,8 @@ class Traffic:
 
     Attributes:
         sent: bytes to "everybody" (sums, maxima, the first one's values: each counted once, as long as it is), to
-            "neighbours" (rows of the halo) and to the "first" process (rows gathered at the end).
+            "neighbours" (rows of the halo), to the "first" process (rows gathered at the end) and by it to the "others"
+            (their rows of the graph at the start).
         messages: how many there were.
 
     >>> import torch
@@ -23,8 +26,8 @@ class Traffic:
     (36, 1, 0)
     """
 
-    sent: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("everybody", "neighbours", "first"), 0))
-    messages: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("everybody", "neighbours", "first"), 0))
+    sent: dict[str, int] = field(default_factory=lambda: dict.fromkeys(WHOM, 0))
+    messages: dict[str, int] = field(default_factory=lambda: dict.fromkeys(WHOM, 0))
 
     def add(self, whom: str, values: Tensor) -> None:
         self.sent[whom] += values.numel() * values.element_size()
