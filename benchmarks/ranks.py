@@ -59,8 +59,8 @@ def _formulas(given: argparse.Namespace, edges: int, account: Account) -> dict[s
     share = n / given.nodes
     weights = given.features * d + d * d + 4 * d + d * classes + classes * d  # and norms, prototypes, centroids
     memory = (
-        12 * 2 * edges * share + 4 * given.features * n + 4 * n * d * (2 * layers + 3) + 12 * n * classes
-        + 4 * max(account.halo) * d
+        12 * 2 * edges * share + 4 * given.features * n + 4 * n * d * (2 * layers + 7) + 12 * n * classes
+        + 4 * max(account.halo) * d * 8
     )  # fmt: skip
     return {
         "memory": round(memory),
