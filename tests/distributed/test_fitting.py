@@ -40,14 +40,14 @@ DROPPED = {
 }
 
 
-def all_backbones(planted):
+def all_backbones(planted, backbones=tuple(DROPPED)):
     """The losses, best epoch, predictions and account of every backbone, with dropout and all losses on, for 20 epochs."""
 
     def run(group):
         found = {}
-        for backbone, options in DROPPED.items():
+        for backbone in backbones:
             accounts = []
-            model = NCGC(backbone, **(SHORT | options))
+            model = NCGC(backbone, **(SHORT | DROPPED[backbone]))
             fit_distributed(model, *planted, group, tell=accounts.append)
             scores = model.decision_function() if group.first else None
             found[backbone] = model.history_["total"], model.best_epoch_, scores, accounts[0].to_dict()
@@ -89,8 +89,8 @@ def test_many_processes_are_one(graphs, one_process, two_processes, in_processes
 
 def test_what_everybody_gets_does_not_grow_with_the_graph(graphs, two_processes, in_processes):
     """Twice the nodes: as many bytes and messages to everybody; more to the neighbours."""
-    small, large = two_processes[0], in_processes(all_backbones(graphs[1]), 2, LONG)[0]
-    for backbone in DROPPED:
+    small, large = two_processes[0], in_processes(all_backbones(graphs[1], ("gcn", "sage")), 2, LONG)[0]
+    for backbone in large:
         one, two = small[backbone][3], large[backbone][3]
         # an epoch of a new best accuracy asks for the shares of 4 classes, in doubles, and how many nodes there are
         assert (two["to_everybody"] - one["to_everybody"], two["messages"] - one["messages"]) in [

@@ -9,7 +9,7 @@ from ncgc.distributed.group import Group
 from ncgc.distributed.part_trainer import dealt
 from ncgc.errors import ParameterError
 
-SHORT = {"epochs": 14, "warmup": 3, "ramp": 3, "hidden": 8, "random_state": 5}
+SHORT = {"epochs": 10, "warmup": 2, "ramp": 2, "hidden": 8, "random_state": 5}
 BY_PARTS = SHORT | {"batch": "partitions", "parts": 5, "halo": 1, "prior": "estimated"}
 KINDS = [
     {},
@@ -28,7 +28,7 @@ def fitted(planted, options, folder=None, fail=None):
                 raise RuntimeError("the power failed")
 
         model = NCGC(**(BY_PARTS | options))
-        fit_with_checkpoints(model, *planted, group, watch, folder, every=4, resume=folder is not None)
+        fit_with_checkpoints(model, *planted, group, watch, folder, every=3, resume=folder is not None)
         return model.history_["total"], model.best_epoch_, model.decision_function() if group.first else None
 
     return run
@@ -51,7 +51,7 @@ def test_parts_on_many_processes_are_parts_in_one(make_planted, in_processes, si
 def test_it_goes_on_where_it_was_broken_off(make_planted, raw_processes, in_processes, tmp_path):
     planted, options = make_planted(), KINDS[1]
     (unbroken, _, _), _ = in_processes(fitted(planted, options), 2)
-    for good, message in raw_processes(fitted(planted, options, tmp_path, fail=10), 2):
+    for good, message in raw_processes(fitted(planted, options, tmp_path, fail=7), 2):
         assert good is False
         assert "the power failed" in message
     (resumed, _, _), _ = in_processes(fitted(planted, options, tmp_path), 2)

@@ -67,7 +67,7 @@ def test_two_hosts_are_one(hosts, raw_processes, tmp_path):
         for rank, name in enumerate(hosts):
             torchrun = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
             meeting = ["--node-rank", str(rank), "--master-addr", ADDRESSES[0], "--master-port", PORT]
-            words = [*QUICK, "--out", str(tmp_path / "two"), "--timeout", "120"]
+            words = [*QUICK, "--out", str(tmp_path / "two"), "--timeout", "300"]
             jobs.append(
                 subprocess.Popen(
                     ["ip", "netns", "exec", name, *torchrun, *meeting, "-m", "ncgc.distributed", *words],
@@ -78,7 +78,7 @@ def test_two_hosts_are_one(hosts, raw_processes, tmp_path):
                     start_new_session=True,
                 )
             )
-        said = [job.communicate(timeout=240)[0] for job in jobs]
+        said = [job.communicate(timeout=600)[0] for job in jobs]
     finally:
         for job in jobs:
             if job.poll() is None:
