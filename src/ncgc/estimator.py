@@ -174,7 +174,8 @@ class NCGC(BaseEstimator):
             split: default: every labelled node trains, none validates.
             watch: called after each epoch with its number and quantities, for a progress bar.
             checkpoint: a folder to write the state of the training to, every ``every`` epochs.
-            resume: go on from the latest whole checkpoint in that folder, to the result of an unbroken training.
+            resume: go on from the latest whole checkpoint in that folder, to the result of an unbroken training; from the
+                start where there is none yet.
         """
         parameters = self.get_params(deep=False)
         check_parameters(parameters, type(self).__name__)
@@ -199,8 +200,7 @@ class NCGC(BaseEstimator):
             ids = torch.arange(graph.num_nodes)
             kept = Checkpoints(checkpoint, about_training(self, graph, split), ids, every, warn=_say_warning)
             trainer.keep = kept.keep
-            if resume:
-                kept.resume(trainer)
+            kept.begin(trainer, resume)
         result = trainer.run()
         self._remember(graph, split, scaling, network, objective, result)
         if isinstance(trainer, PartitionTrainer):

@@ -1,12 +1,13 @@
 """A training that was broken off goes on as if it had not been; what is damaged is named and not used."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
 
-from ncgc.errors import CheckpointError
-from ncgc.training.checkpoint import Checkpoints
+from ncgc.errors import CheckpointError, OutputError
+from ncgc.training.checkpoint import Checkpoints, Single
 from ncgc.training.snapshot import take
 
 IDS = torch.arange(45)
@@ -47,20 +48,116 @@ def test_resumed_is_unbroken_to_the_bit(make_trainer, tmp_path, validation, at):
     assert all(torch.equal(value, state[name]) for name, value in resumed.network.state_dict().items())
 
 
-def test_a_damaged_one_is_named_and_the_one_before_it_used(make_trainer, tmp_path):
+def flipped(path):
+    """One bit in the middle of a file is another."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def emptied(path):
+    path.write_bytes(b"")
+
+
+def made_a_list(path):
+    path.write_text("[]")
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "reason"),
+    [
+        ("state.safetensors", flipped, "state.safetensors does not fit its checksum"),
+        ("rows-0.safetensors", cut, "rows-0.safetensors does not fit its checksum"),
+        ("rows-0.safetensors", Path.unlink, "No such file"),
+        ("checkpoint.json", flipped, ""),
+        ("checkpoint.json", cut, ""),
+        ("checkpoint.json", emptied, "Expecting value"),
+        ("checkpoint.json", made_a_list, ""),
+    ],
+)
+def test_a_damaged_one_is_named_and_the_one_before_it_used(written, name, damage, reason):
     said = []
-    checkpoints = Checkpoints(tmp_path, {}, IDS, every=2, warn=said.append)
-    broken_off(make_trainer, checkpoints, 9, **OPTIONS)
+    checkpoints = Checkpoints(written, {}, IDS, every=2, warn=said.append)
     assert [folder.name for folder in checkpoints.found()] == ["epoch-000008", "epoch-000006"]
-    state = tmp_path / "epoch-000008" / "state.safetensors"
-    state.write_bytes(state.read_bytes()[:-7] + b"damaged")
+    damage(written / "epoch-000008" / name)
     assert checkpoints.latest().epoch == 6
-    assert said == [
-        f"The checkpoint {tmp_path / 'epoch-000008'} is damaged (state.safetensors does not fit its checksum); the one before it is used."
-    ]
-    (tmp_path / "epoch-000006" / "checkpoint.json").write_text("{}")
-    with pytest.raises(CheckpointError, match="Every checkpoint"):
+    (sentence,) = said
+    assert sentence.startswith(f"The checkpoint {written / 'epoch-000008'} is damaged (")
+    assert sentence.endswith("); the one before it is used.")
+    assert reason in sentence
+    damage(written / "epoch-000006" / name)
+    with pytest.raises(CheckpointError, match=r"Every checkpoint .* is damaged \(epoch-000008, epoch-000006\)"):
         checkpoints.latest()
+
+
+@pytest.fixture
+def written(make_trainer, tmp_path):
+    """A folder with the checkpoints of epochs 6 and 8."""
+    broken_off(make_trainer, Checkpoints(tmp_path, {}, IDS, every=2), 9, **OPTIONS)
+    return tmp_path
+
+
+def test_after_a_damaged_one_the_last_two_whole_ones_are_kept(make_trainer, written):
+    flipped(written / "epoch-000008" / "state.safetensors")
+    checkpoints = Checkpoints(written, {}, IDS, every=7)  # other epochs than those of before
+    trainer = make_trainer(**OPTIONS)
+    assert checkpoints.begin(trainer, resume=True) == 6
+    trainer.keep = checkpoints.keep
+    checkpoints.write(take(trainer))
+    assert [folder.name for folder in checkpoints.found()] == ["epoch-000006"]
+    trainer.run()
+    assert [folder.name for folder in checkpoints.found()] == ["epoch-000014", "epoch-000007"]
+
+
+def test_where_another_process_cannot_read_one_all_use_the_one_before(written):
+    class Peers(Single):
+        """Another process that finds epoch 6 alone whole."""
+
+        def counts(self, number):
+            return [number, 6]
+
+    said = []
+    assert Checkpoints(written, {}, IDS, peers=Peers(), warn=said.append).latest().epoch == 6
+    assert said == [
+        f"The checkpoint {written / 'epoch-000008'} is damaged (another process cannot read it); the one before it is used."
+    ]
+
+
+def test_how_it_begins(make_trainer, written, tmp_path):
+    """Killed before the first checkpoint, `--resume` starts anew; without it, old checkpoints are not mixed with new ones."""
+    said = []
+    empty = Checkpoints(tmp_path / "new", {}, IDS, warn=said.append)
+    assert empty.begin(make_trainer(**OPTIONS), resume=True) == 0
+    assert said == [f"There is no checkpoint in {tmp_path / 'new'} yet; training starts with the first epoch."]
+    assert empty.begin(make_trainer(**OPTIONS), resume=False) == 0
+    with pytest.raises(CheckpointError, match="has checkpoints already, the latest epoch-000008; add --resume"):
+        Checkpoints(written, {}, IDS).begin(make_trainer(**OPTIONS), resume=False)
+
+
+def test_a_folder_that_only_some_see_is_a_sentence(make_trainer, tmp_path):
+    class Peers(Single):
+        def counts(self, number):
+            return [number, number + 2]
+
+    with pytest.raises(CheckpointError, match="Not every process sees"):
+        Checkpoints(tmp_path, {}, IDS, peers=Peers()).begin(make_trainer(**OPTIONS), resume=True)
+
+
+def test_what_cannot_be_written_is_a_sentence(make_trainer, tmp_path):
+    class Elsewhere(Single):
+        """The second process, on a machine where the first one's folder is not."""
+
+        rank, size = 1, 2
+
+    (tmp_path / "file").write_text("")
+    trainer = make_trainer(**OPTIONS)
+    for folder, peers in ((tmp_path / "file", Single()), (tmp_path / "not shared", Elsewhere())):
+        with pytest.raises(OutputError, match="cannot be written to"):
+            Checkpoints(folder, {}, IDS, peers=peers).write(take(trainer))
 
 
 def test_none_and_another_training_are_sentences(make_trainer, tmp_path):

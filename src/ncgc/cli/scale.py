@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ from ncgc.errors import ParameterError, PeerError
 
 if TYPE_CHECKING:
     from ncgc.datasets import Split
+    from ncgc.distributed.account import Account
     from ncgc.distributed.group import Group
     from ncgc.graph import Graph
     from ncgc.training import Watcher
@@ -47,6 +49,7 @@ class Scale:
     every: int
     resume: bool
     group: Group | None = None
+    account: Account | None = None  # of the latest training in several processes
 
     def __post_init__(self) -> None:
         for name, value, low in (("processes", self.processes, 1), ("every", self.every, 1)):
@@ -74,6 +77,14 @@ class Scale:
         """Where the checkpoints of a run are: one folder a seed where there are several."""
         return self.checkpoint / f"seed-{seed}" if self.checkpoint is not None and runs > 1 else self.checkpoint
 
+    def read(self, load: Callable[[], Graph], whole: bool) -> Graph:
+        """The graph, and in all but the first of many processes its outline, unless each needs the ``whole``."""
+        if self.group is None or whole:
+            return load()
+        from ncgc.distributed.outline import read_by_first
+
+        return read_by_first(load, self.group)
+
     def fit(self, model: Any, graph: Graph, split: Split, watch: Watcher, folder: Path | None, screen: Screen) -> None:
         """One fit, in this process or in all; a lost process leaves a sentence that says how to go on."""
         if self.group is None:
@@ -83,12 +94,16 @@ class Scale:
         from ncgc.distributed.fitting import fit_with_checkpoints
 
         try:
+            together = self._together(watch)
             fit_with_checkpoints(
-                model, graph, split, self.group, self._together(watch), folder, self.every, self.resume, screen.warn
+                model, graph, split, self.group, together, folder, self.every, self.resume, screen.warn, self._note
             )
         except PeerError as error:
             advice = "start again" if folder is None else f"start again with --checkpoint {folder} --resume to go on"
             raise PeerError(f"{str(error).rstrip('.')}; {advice}.") from None
+
+    def _note(self, account: Account) -> None:
+        self.account = account
 
     def _together(self, watch: Watcher) -> Watcher:
         """Ctrl-C in one process ends all of them after the same epoch."""

@@ -179,18 +179,22 @@ def _train(
 
         scale.group = Group.join(scale.timeout)
     screen = Screen(to_stderr=as_json, quiet=quiet) if scale.talks else Screen(to_stderr=True, quiet=True)
-    graph = load_dataset(run.dataset, root=data)
+    whole = run.parameters.get("batch") != "full"  # parts are cut with a halo of any depth
+    graph = scale.read(lambda: load_dataset(run.dataset, root=data), whole)
     results, interrupted = _runs(run, graph, screen, scale)
     if scale.group is not None:
         scale.group.leave()
     if not scale.talks:
         return 130 if interrupted else 0
     _show_end(run, results, screen)
+    if scale.account is not None:
+        screen.facts(scale.account.lines())
     if out is not None:
         write_results(out, run, results, overwrite)
         screen.facts([("written", str(out))])
     if as_json:
-        typer.echo(json_line(summary(run, results)))
+        ranks = {} if scale.account is None else {"distributed": scale.account.to_dict()}
+        typer.echo(json_line(summary(run, results) | ranks))
     return 130 if interrupted else 0
 
 

@@ -11,9 +11,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from ncgc.distributed.traffic import Traffic
 from ncgc.errors import ParameterError, PeerError
 
 TIMEOUT = 300.0  # seconds that a process waits for the others
+_TYPES = (torch.int64, torch.int32, torch.float32, torch.float64, torch.uint8)
 _NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
@@ -30,6 +32,7 @@ class Group:
     def __init__(self, rank: int = 0, size: int = 1, timeout: float = TIMEOUT):
         self.rank, self.size, self.timeout = rank, size, timeout
         self.where = "at the start"  # for the sentence when somebody is lost
+        self.traffic = Traffic()
 
     @classmethod
     def join(cls, timeout: float = TIMEOUT) -> Group:
@@ -77,6 +80,7 @@ class Group:
         if self.size > 1:
             with self._guarded():
                 dist.broadcast(values, 0)
+            self.traffic.add("everybody", values)
         return values
 
     def exchanged(self, rows: Tensor, send: list[int], receive: list[int]) -> Tensor:
@@ -86,6 +90,7 @@ class Group:
         out = rows.new_empty((sum(receive), *rows.shape[1:]))
         with self._guarded():
             dist.all_to_all_single(out, rows.contiguous(), receive, send)
+        self.traffic.add("neighbours", rows)
         return out
 
     def gathered(self, rows: Tensor) -> list[Tensor]:
@@ -97,6 +102,7 @@ class Group:
             if not self.first:
                 if len(rows):
                     dist.send(rows.contiguous(), 0)
+                    self.traffic.add("first", rows)
                 return []
             found = [rows]
             for rank in range(1, self.size):
@@ -104,6 +110,26 @@ class Group:
                 if counts[rank]:
                     dist.recv(found[-1], rank)
             return found
+
+    def give(self, values: Tensor, rank: int) -> None:
+        """Send a vector or matrix to one process, which calls :meth:`taken`; its type and shape go before it."""
+        shape = [*values.shape, 0][:2]
+        with self._guarded():
+            dist.send(torch.tensor([_TYPES.index(values.dtype), values.dim(), *shape]), rank)
+            if values.numel():
+                dist.send(values.contiguous(), rank)
+        self.traffic.add("others", values)
+
+    def taken(self) -> Tensor:
+        """What the first process gives to this one."""
+        header = torch.zeros(4, dtype=torch.int64)
+        with self._guarded():
+            dist.recv(header, 0)
+            kind, dimensions, *shape = header.tolist()
+            values = torch.empty(shape[:dimensions], dtype=_TYPES[kind])
+            if values.numel():
+                dist.recv(values, 0)
+        return values
 
     def counts(self, number: int) -> list[int]:
         """The number that each process gives, in all processes."""
@@ -120,6 +146,7 @@ class Group:
         if self.size > 1:
             with self._guarded():
                 dist.all_reduce(values, operation)
+            self.traffic.add("everybody", values)
         return values
 
     @contextmanager

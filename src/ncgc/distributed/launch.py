@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from types import FrameType
+
+from ncgc.errors import PeerError
 
 GRACE = 10.0  # seconds that the others have to say what they miss, once one has failed
 POLL = 0.05
+LAUNCHED = "NCGC_LAUNCHED"  # in the environment of a process whose end is its launcher's
 
 
 def launch(words: Sequence[str], processes: int) -> int:
@@ -22,7 +27,7 @@ def launch(words: Sequence[str], processes: int) -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    shared = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    shared = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), LAUNCHED: "1"}
     threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(max((os.cpu_count() or 1) // processes, 1)))}
     children = [
         subprocess.Popen(
@@ -31,13 +36,19 @@ def launch(words: Sequence[str], processes: int) -> int:
         )
         for rank in range(processes)
     ]
+    before = signal.signal(signal.SIGTERM, _told_to_end)
     try:
         return _awaited(children)
     finally:
+        signal.signal(signal.SIGTERM, before)
         for child in children:
             if child.poll() is None:
                 child.kill()
                 child.wait()
+
+
+def _told_to_end(number: int, frame: FrameType | None) -> None:
+    raise PeerError("The training was told to end; its processes are stopped.")
 
 
 def _awaited(children: list[subprocess.Popen[bytes]]) -> int:

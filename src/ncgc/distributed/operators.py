@@ -8,32 +8,34 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ncgc.coerce import Features
 from ncgc.distributed.all_reduce import AllReduce
 from ncgc.distributed.group import Group
 from ncgc.distributed.halo_exchange import HaloMatrix, HaloPlan
+from ncgc.distributed.scatter import Rows
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
 from ncgc.nn import GraphOperators
 from ncgc.ops import FeatureMatrix, SparseMatrix
-from ncgc.partition import Part, make_part, propagation_rows
 
 
 class RankOperators(GraphOperators):
     """What :class:`GraphOperators` is for a whole graph: propagation with halo exchange, own rows of X, sums by all-reduce.
 
     Args:
-        graph: the whole graph; of its features, already scaled, the own rows are copied.
+        graph: the whole graph, or its outline: nothing but its name and sizes is asked for.
+        rows: this process's share of it.
         owner: (n,) the process that owns each node.
         group: the processes.
     """
 
-    def __init__(self, graph: Graph, owner: np.ndarray, group: Group, dtype: torch.dtype = torch.float32):
+    def __init__(self, graph: Graph, rows: Rows, owner: np.ndarray, group: Group, dtype: torch.dtype = torch.float32):
         super().__init__(graph, dtype)
-        self.part: Part = make_part(graph.adjacency, np.flatnonzero(owner == group.rank), hops=1)
+        self.part, self.kind = rows.part, rows.kind
         self.plan = HaloPlan(group, self.part, owner)
         self.reduction = AllReduce(group, torch.from_numpy(self.part.owned))
-        self._own_features: Features = graph.features[self.part.owned]
+        # made at once, so that nothing keeps the rows in their first form
+        self._matrix = HaloMatrix(SparseMatrix.from_scipy(rows.matrix, dtype=dtype), self.plan)
+        self._features = FeatureMatrix(rows.features, dtype=dtype)
 
     @property
     def num_nodes(self) -> int:
@@ -41,19 +43,19 @@ class RankOperators(GraphOperators):
 
     @cached_property
     def features(self) -> FeatureMatrix:
-        return FeatureMatrix(self._own_features, dtype=self.dtype)
+        return self._features
 
     @cached_property
     def gcn(self) -> SparseMatrix:
-        return self._rows("gcn")
+        return self._of("gcn")
 
     @cached_property
     def mean(self) -> SparseMatrix:
-        return self._rows("mean")
+        return self._of("mean")
 
-    def _rows(self, kind: str) -> HaloMatrix:
-        rows = propagation_rows(self._adjacency, self.part, kind)
-        return HaloMatrix(SparseMatrix.from_scipy(rows, dtype=self.dtype), self.plan)
+    def _of(self, kind: str) -> HaloMatrix:
+        assert kind == self.kind, "a backbone propagates with one matrix"
+        return self._matrix
 
     @cached_property
     def neighbourhood(self) -> SparseMatrix:

@@ -49,6 +49,11 @@ class Source:
         rows = self._scaled[nodes]
         return FeatureMatrix(rows if sparse.issparse(rows) or rows.flags.writeable else rows.copy())
 
+    def rows(self, nodes: np.ndarray) -> Features:
+        """(m, D) the scaled features of these nodes, as an array, scaled now: for who asks once."""
+        rows = replace(self.graph, features=self.graph.features[nodes])  # a row is scaled by itself and the fitted mean
+        return self.scaling.apply(rows).features
+
     @cached_property
     def _scaled(self) -> Features:
         """X scaled, all rows of it; in a file where it is large. Three walks an epoch would otherwise scale it anew."""

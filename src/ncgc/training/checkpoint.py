@@ -5,7 +5,7 @@
         rows-0.safetensors …     what each process knows of its nodes, with their numbers: any number of processes may read it
         checkpoint.json          numbers, and the checksum of every file
 
-The last :data:`KEPT` are kept. Nothing is unpickled.
+The last :data:`KEPT` are kept. Nothing is unpickled. Where processes disagree on which is whole, the latest that all can read is used.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ class Peers(Protocol):
     def barrier(self) -> None:
         """Wait until all are here."""
 
+    def counts(self, number: int) -> list[int]:
+        """The number that each gives, in all of them."""
+
 
 class Single:
     """Nobody else."""
@@ -49,6 +52,9 @@ class Single:
 
     def barrier(self) -> None:
         pass
+
+    def counts(self, number: int) -> list[int]:
+        return [number]
 
 
 def about_training(model: Any, graph: Any, split: Any) -> dict[str, Any]:
@@ -113,20 +119,53 @@ class Checkpoints:
                     "files": {name: _digest(workshop / name) for name in names},
                 }
                 _write_index(workshop / INDEX, index)
-                shutil.rmtree(final, ignore_errors=True)
+                _on_disk(workshop)
+                shutil.rmtree(final, ignore_errors=True)  # a damaged one, or training would not come by here again
                 workshop.rename(final)
-                for old in self.found()[KEPT:]:
-                    shutil.rmtree(old, ignore_errors=True)
-        except OSError as error:
+                _on_disk(self.folder)
+                self._tidy(final)
+        except (OSError, SafetensorError) as error:  # the second is how safetensors tells of a full disk
+            reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise OutputError(
-                f"The checkpoint cannot be written to {self.folder} ({error.strerror or error}); free space or give another folder."
+                f"The checkpoint cannot be written to {self.folder} ({reason}); free space, or give a folder that all processes "
+                "can write to."
             ) from None
+
+    def _tidy(self, latest: Path) -> None:
+        """Remove what is older than the last :data:`KEPT`, and what is newer than the latest: it was damaged, and passed over."""
+        found = self.found()
+        older = [folder for folder in found if folder.name < latest.name]
+        for folder in [folder for folder in found if folder.name > latest.name] + older[KEPT - 1 :]:
+            shutil.rmtree(folder, ignore_errors=True)
 
     # ---------------------------------------------------------------- reading
 
     def found(self) -> list[Path]:
         """The checkpoints in the folder, the latest first."""
         return sorted(self.folder.glob(f"{NAME}*"), reverse=True) if self.folder.is_dir() else []
+
+    def begin(self, trainer: Trainer, resume: bool) -> int:
+        """Go on from the latest whole checkpoint and return its epoch; 0 where training starts with the first one.
+
+        A job may be killed before its first checkpoint, so that there is none to go on from: a warning says so. Without
+        ``resume`` a folder that has checkpoints is refused: they would be mixed with those of this training.
+        """
+        found = self.found()
+        seen = self.peers.counts(len(found))
+        if max(seen) and not min(seen):
+            raise CheckpointError(
+                f"Not every process sees the checkpoints in {self.folder}; give a folder that all machines share."
+            )
+        if resume and found:
+            return self.resume(trainer)
+        if found:
+            raise CheckpointError(
+                f"{self.folder} has checkpoints already, the latest {found[0].name}; add --resume to go on from there, "
+                "or give another folder."
+            )
+        if resume and self.peers.rank == 0:
+            self.warn(f"There is no checkpoint in {self.folder} yet; training starts with the first epoch.")
+        return 0
 
     def resume(self, trainer: Trainer) -> int:
         """Bring the trainer to the latest checkpoint that is whole and return its epoch; an error if there is none."""
@@ -135,25 +174,42 @@ class Checkpoints:
         return snapshot.epoch
 
     def latest(self) -> Snapshot:
-        """The latest checkpoint that is whole. Each damaged one is named; the one before it is tried."""
-        damaged = []
-        for folder in self.found():
-            try:
-                return self._read(folder)
-            except (OSError, ValueError, KeyError, SafetensorError) as error:
-                if isinstance(error, CheckpointError):
-                    raise
-                damaged.append(folder.name)
-                reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-                if self.peers.rank == 0:
-                    self.warn(f"The checkpoint {folder} is damaged ({reason}); the one before it is used.")
+        """The latest checkpoint that every process can read whole. Each damaged one is named; the one before it is tried."""
+        folders, damaged = self.found(), list[str]()
+        while True:
+            snapshot, folders = self._first_whole(folders, damaged)
+            epochs = self.peers.counts(-1 if snapshot is None else snapshot.epoch)
+            if snapshot is not None and min(epochs) == snapshot.epoch == max(epochs):
+                return snapshot
+            if min(epochs) < 0:  # somebody has none left
+                break
+            if snapshot is not None and snapshot.epoch > min(epochs):  # another process could not read it
+                damaged.append(folders[0].name)
+                self._name_damaged(folders[0], "another process cannot read it")
+                folders = folders[1:]
         if damaged:
             raise CheckpointError(
-                f"Every checkpoint in {self.folder} is damaged ({', '.join(damaged)}); start without --resume."
+                f"Every checkpoint in {self.folder} is damaged ({', '.join(damaged)}); start without --resume in another folder."
             )
         raise CheckpointError(
             f"There is no checkpoint in {self.folder}; start without --resume, or give another folder."
         )
+
+    def _first_whole(self, folders: list[Path], damaged: list[str]) -> tuple[Snapshot | None, list[Path]]:
+        """The first of these that is whole, and the folders from it on; the damaged ones before it are named."""
+        for place, folder in enumerate(folders):
+            try:
+                return self._read(folder), folders[place:]
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+                if isinstance(error, CheckpointError):
+                    raise
+                damaged.append(folder.name)
+                self._name_damaged(folder, str(error).splitlines()[0] if str(error) else type(error).__name__)
+        return None, []
+
+    def _name_damaged(self, folder: Path, reason: str) -> None:
+        if self.peers.rank == 0:
+            self.warn(f"The checkpoint {folder} is damaged ({reason}); the one before it is used.")
 
     def _read(self, folder: Path) -> Snapshot:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
@@ -198,6 +254,15 @@ def _write_index(path: Path, index: dict[str, Any]) -> None:
         json.dump({**plain, "checksum": _sum_of(plain)}, file)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _on_disk(folder: Path) -> None:
+    """The names in a folder survive a power failure from here on."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _sum_of(index: Mapping[str, Any]) -> str:
