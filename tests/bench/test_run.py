@@ -68,7 +68,7 @@ OTHER = {name: another(parameter) for name, parameter in PARAMETERS.items() if n
 
 def possible(parameters):
     """Whether these train together: by parts not everything does."""
-    refused = {"backbone": "gat", "pseudo_label_source": "training", "norm": "batch"}.items()
+    refused = {"pseudo_label_source": "training", "norm": "batch"}.items()
     return parameters.get("batch") != "partitions" or not any(parameters.get(name) == value for name, value in refused)
 
 
