@@ -14,6 +14,7 @@ import json
 import sys
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ from ncgc import load_dataset
 from ncgc.bench.presets import method_preset
 from ncgc.datasets import make_split
 from ncgc.methods import find_method
-from ncgc.methods.learned import Task
+from ncgc.methods.learned import Learned, Task
 from ncgc.methods.stages import interrupted, joined, later
 from ncgc.methods.violin import Violin, sure_share
 from ncgc.metrics import accuracy
@@ -39,7 +40,7 @@ class PeekingViolin(Violin):
     peeked: tuple[Tensor, Tensor]  # validation nodes and their labels
 
     def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
-        first = Violin.__mro__[1].train(self, task, network, deepcopy(selection), watch)
+        first = Learned.train(self, task, network, deepcopy(selection), watch)
         if interrupted([first]):
             return joined([first])
         with torch.no_grad():
@@ -72,7 +73,7 @@ def make_missing() -> None:
             for peek in (False, True):
                 if (dataset, peek, seed) in done:
                     continue
-                record = {"dataset": dataset, "validation_labels": peek, "seed": seed}
+                record: dict[str, Any] = {"dataset": dataset, "validation_labels": peek, "seed": seed}
                 record["test_accuracy"] = round(measured(dataset, peek, seed), 4)
                 with RESULTS.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(record) + "\n")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +13,10 @@ import pandas as pd
 import pytest
 import torch
 from scipy import sparse
+from torch import Tensor
 
 from ncgc import Graph, Split
+from ncgc.ops import Reduction
 
 # the graphs of the tests are tiny: a second thread gains nothing, and on a busy machine waits for its turn at every product
 torch.set_num_threads(1)
@@ -44,6 +48,49 @@ def make_planted():
         return graph, Split(np.arange(9), np.arange(9, 24) if validation else [], np.arange(24, 45))
 
     return make
+
+
+class Shared(Reduction):
+    """What one of several threads needs to sum with the others: processes without the processes."""
+
+    alone = False
+
+    def __init__(self, rank: int, slots: list[Tensor], barrier: threading.Barrier, owned: list[Tensor]):
+        self.rank, self.slots, self.barrier, self.ids = rank, slots, barrier, owned
+
+    def _all(self, values: Tensor) -> list[Tensor]:
+        self.slots[self.rank] = values
+        self.barrier.wait(30)
+        found = [slot.clone() for slot in self.slots]
+        self.barrier.wait(30)
+        return found
+
+    def total(self, values: Tensor) -> Tensor:
+        return torch.stack(self._all(values)).sum(0)
+
+    def highest(self, values: Tensor) -> Tensor:
+        return torch.stack(self._all(values)).amax(0)
+
+    def count(self, number: int) -> int:
+        return int(self.total(torch.tensor(number)))
+
+    def rows(self, values: Tensor, index: Tensor) -> Tensor:
+        whole = torch.cat(self._all(values))[torch.cat(self.ids).argsort()]
+        return whole[index]
+
+
+@pytest.fixture(scope="session")
+def in_shares():
+    """``in_shares(function, ids)``: the results of ``function(reduction, rows)``, run at once for each share of the rows."""
+
+    def run(function, ids: Sequence[Tensor]) -> list:
+        slots: list = [None] * len(ids)
+        barrier = threading.Barrier(len(ids))
+        with ThreadPoolExecutor(len(ids)) as pool:
+            jobs = [pool.submit(function, Shared(i, slots, barrier, list(ids)), rows) for i, rows in enumerate(ids)]
+            return [job.result() for job in jobs]
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,9 @@ def by_hand(pairs, weights, n):
     places = sorted(largest)
     counts = np.bincount([i for i, _ in places], minlength=n) if places else np.zeros(n, dtype=np.int64)
     values = np.array([largest[place] for place in places], dtype=np.float32)
-    columns = np.array([j for _, j in places], dtype=np.int64)
-    return sparse.csr_array((values, columns, np.concatenate([[0], np.cumsum(counts)])), shape=(n, n))
+    columns = np.array([j for _, j in places], dtype=np.int32)
+    pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return sparse.csr_array((values, columns, pointers), shape=(n, n))
 
 
 @st.composite

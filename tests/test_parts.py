@@ -15,7 +15,14 @@ OWN_WAY = {
     "backbone", "beta", "soft_orthogonality", "input_dropout", "norm", "kl", "kl_weight", "pl", "pl_weight", "relaxation",
     "sinkhorn", "weight_decay", "patience", "weigh_validation", "choose_from",
 }  # fmt: skip
-ELSEWHERE = {"features", "random_state"}  # the scaling and the seeds
+ELSEWHERE = {
+    "features",
+    "random_state",
+    "batch",
+    "parts",
+    "halo",
+    "steps_per_epoch",
+}  # the scaling, the seeds, how to train
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,6 +10,8 @@ from scipy import sparse
 
 from ncgc.errors import GraphError
 from ncgc.merging import merge
+
+ENTRIES = 1 << 22  # of a block of features that are looked at together
 
 Features: TypeAlias = Any  # np.ndarray or scipy.sparse.csr_array; scipy ships no types
 
@@ -91,12 +94,28 @@ def as_labels(labels: Any, n: int) -> np.ndarray:
     return array.astype(np.int64)
 
 
+def row_blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Rows a few at a time, some 4 million entries: what is read of a file that lies on disk before it is let go."""
+    step = max(ENTRIES // max(columns, 1), 1)
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def all_finite(features: Features) -> bool:
+    """Whether every feature is a finite number; dense ones, which may be memory-mapped, are looked at in blocks."""
+    if sparse.issparse(features):
+        return bool(np.isfinite(features.data).all())
+    return all(bool(np.isfinite(features[rows]).all()) for rows in row_blocks(*features.shape))
+
+
 def first_not_finite(features: Features) -> tuple[int, int]:
     if sparse.issparse(features):
         at = int((~np.isfinite(features.data)).argmax())
         return int(np.searchsorted(features.indptr, at, side="right")) - 1, int(features.indices[at])
-    row, column = np.argwhere(~np.isfinite(features))[0]
-    return int(row), int(column)
+    for rows in row_blocks(*features.shape):
+        found = np.argwhere(~np.isfinite(features[rows]))
+        if len(found):
+            return int(found[0][0]) + rows.start, int(found[0][1])
+    raise GraphError("Every feature is a finite number.")
 
 
 def listed(names: np.ndarray, most: int = 8) -> str:

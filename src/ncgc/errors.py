@@ -38,3 +38,15 @@ class ModelFileError(NCGCError):
 
 class OutputError(NCGCError):
     """Results cannot be written where they were asked for."""
+
+
+class MissingPackageError(NCGCError):
+    """An optional package is needed and not installed."""
+
+
+class PeerError(NCGCError):
+    """Another process of a distributed training is missing or was lost: exit code 3."""
+
+
+class CheckpointError(NCGCError):
+    """A checkpoint to go on from is missing, damaged, or belongs to another training."""

@@ -19,9 +19,13 @@ from ncgc.metrics import labelled_accuracy
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.other_graph import check_is_graph, check_same_features, labels_among
 from ncgc.parameters import PARAMETERS, check_parameters
+from ncgc.partition.inference import exact_output
+from ncgc.partition.operators import Source
+from ncgc.partition.trainer import PartitionTrainer, check_by_parts
 from ncgc.parts import make_network, make_objective, make_selection, trainer_settings, weight_decay
 from ncgc.scaling import FeatureScaling
 from ncgc.training import Trainer, TrainingResult, Watcher
+from ncgc.training.checkpoint import Checkpoints, about_training
 
 
 class NCGC(BaseEstimator):
@@ -96,6 +100,10 @@ class NCGC(BaseEstimator):
         patience: int = PARAMETERS["patience"].default,
         weigh_validation: bool = PARAMETERS["weigh_validation"].default,
         choose_from: str = PARAMETERS["choose_from"].default,
+        batch: str = PARAMETERS["batch"].default,
+        parts: int = PARAMETERS["parts"].default,
+        halo: int = PARAMETERS["halo"].default,
+        steps_per_epoch: int = PARAMETERS["steps_per_epoch"].default,
         random_state: int | None = PARAMETERS["random_state"].default,
     ):
         self.backbone = backbone
@@ -141,17 +149,33 @@ class NCGC(BaseEstimator):
         self.patience = patience
         self.weigh_validation = weigh_validation
         self.choose_from = choose_from
+        self.batch = batch
+        self.parts = parts
+        self.halo = halo
+        self.steps_per_epoch = steps_per_epoch
         self.random_state = random_state
 
     # ---------------------------------------------------------------- fitting
 
-    def fit(self, graph: Graph, split: Split | None = None, *, watch: Watcher | None = None) -> NCGC:
+    def fit(
+        self,
+        graph: Graph,
+        split: Split | None = None,
+        *,
+        watch: Watcher | None = None,
+        checkpoint: str | Path | None = None,
+        every: int = 10,
+        resume: bool = False,
+    ) -> NCGC:
         """Train on ``split.train``; choose the epoch on ``split.val``, or by a rule without labels when it is empty.
 
         Args:
             graph: the graph; of its labels, training sees those of ``split.train`` alone.
             split: default: every labelled node trains, none validates.
             watch: called after each epoch with its number and quantities, for a progress bar.
+            checkpoint: a folder to write the state of the training to, every ``every`` epochs.
+            resume: go on from the latest whole checkpoint in that folder, to the result of an unbroken training; from the
+                start where there is none yet.
         """
         parameters = self.get_params(deep=False)
         check_parameters(parameters, type(self).__name__)
@@ -160,22 +184,29 @@ class NCGC(BaseEstimator):
         split = (Split.from_labels(graph) if split is None else split).validate(graph)
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
         scaling = FeatureScaling.fit(graph, self.features)
-        operators = GraphOperators(scaling.apply(graph))
         network = self._network(graph, torch.Generator().manual_seed(seeds[0]))
         objective = self._objective(graph, split)
-        trainer = Trainer(
-            network,
-            operators,
-            objective,
-            make_selection(parameters, graph, split),
-            trainer_settings(parameters, graph),
-            torch.Generator().manual_seed(seeds[1]),
-            int(seeds[2]),
-            watch,
-        )
+        rules = (objective, make_selection(parameters, graph, split), trainer_settings(parameters, graph))
+        trainer: Trainer
+        if self.batch == "full":
+            operators = GraphOperators(scaling.apply(graph))
+            trainer = Trainer(network, operators, *rules, torch.Generator().manual_seed(seeds[1]), int(seeds[2]), watch)
+        else:
+            check_by_parts(parameters)
+            source = Source(graph, scaling)
+            sizes = (self.parts, self.halo, self.steps_per_epoch, int(seeds[1]))
+            trainer = PartitionTrainer(network, source, *sizes, *rules, int(seeds[2]), watch)
+        if checkpoint is not None:
+            ids = torch.arange(graph.num_nodes)
+            kept = Checkpoints(checkpoint, about_training(self, graph, split), ids, every, warn=_say_warning)
+            trainer.keep = kept.keep
+            kept.begin(trainer, resume)
         result = trainer.run()
         self._remember(graph, split, scaling, network, objective, result)
-        self._look(operators)
+        if isinstance(trainer, PartitionTrainer):
+            self._look_at(exact_output(network, trainer.source))
+        else:
+            self._look(operators)
         self._gather_clusters(int(seeds[2]))
         self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
         return self
@@ -220,7 +251,10 @@ class NCGC(BaseEstimator):
 
     def _look(self, operators: GraphOperators) -> None:
         """What the network says of the fitted graph: after training, and after loading."""
-        output = self._output = self._walk(operators)
+        self._look_at(self._walk(operators))
+
+    def _look_at(self, output: Output) -> None:
+        self._output = output
         labels = output.logits.argmax(dim=1).numpy()
         given = self.split_.training_labels(self.graph_)
         self.transduction_ = self.classes_[np.where(given >= 0, given, labels)]
@@ -317,9 +351,15 @@ class NCGC(BaseEstimator):
             return self._output
         check_is_graph(graph)
         check_same_features(graph, self.n_features_in_)
+        if self.batch == "partitions":
+            return exact_output(self.network_, Source(graph, self.scaling_))
         return self._walk(GraphOperators(self.scaling_.apply(graph)))
 
     def _walk(self, operators: GraphOperators) -> Output:
         with torch.no_grad():
             output: Output = self.network_.eval()(operators)
         return output
+
+
+def _say_warning(sentence: str) -> None:
+    warnings.warn(sentence, RuntimeWarning, stacklevel=4)

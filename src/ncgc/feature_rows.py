@@ -29,12 +29,16 @@ def normalised_rows(features: Features, norm: str = "sum") -> Features:
     array([[0.25, 0.75],
            [0.  , 0.  ]])
     """
-    n, columns = features.shape
     if sparse.issparse(features):
+        n = features.shape[0]
         scaled = features.copy()
         scaled.data = _divided(features.data, np.repeat(np.arange(n), np.diff(features.indptr)), n, norm)
         return scaled
-    return _divided(features.ravel(), np.repeat(np.arange(n), columns), n, norm).reshape(n, columns)
+    largest = abs(features).max(axis=1, keepdims=True, initial=0)
+    part = features / np.where(largest > 0, largest, 1)
+    sizes = (abs(part) if norm == "sum" else part**2).sum(axis=1, keepdims=True, dtype=np.float64)
+    sizes = (np.sqrt(sizes) if norm == "length" else sizes).astype(features.dtype)
+    return np.multiply(part, np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0), out=part)
 
 
 def _divided(values: np.ndarray, rows: np.ndarray, n: int, norm: str) -> np.ndarray:
@@ -47,4 +51,5 @@ def _divided(values: np.ndarray, rows: np.ndarray, n: int, norm: str) -> np.ndar
     part = values / np.where(largest > 0, largest, 1)[rows]
     sizes = np.bincount(rows, weights=abs(part) if norm == "sum" else part**2, minlength=n)
     sizes = (np.sqrt(sizes) if norm == "length" else sizes).astype(values.dtype)
-    return part * np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)[rows]
+    divided: np.ndarray = part * np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)[rows]
+    return divided

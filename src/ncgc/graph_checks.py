@@ -6,9 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
-from ncgc.coerce import first_not_finite, listed
+from ncgc.coerce import all_finite, first_not_finite, listed
 from ncgc.errors import GraphError
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ def check_graph(graph: Graph) -> None:
         raise GraphError(
             f"The features have {graph.features.shape[0]} rows but the graph has {n} nodes; give one row a node."
         )
-    stored = graph.features.data if sparse.issparse(graph.features) else graph.features
-    if not np.isfinite(stored).all():
+    if not all_finite(graph.features):
         row, column = first_not_finite(graph.features)
         raise GraphError(
             f"The feature in row {row}, column {column} is not a finite number; "
@@ -49,7 +47,14 @@ def check_graph(graph: Graph) -> None:
     if graph.node_ids is not None:
         if len(graph.node_ids) != n:
             raise GraphError(f"There are {len(graph.node_ids)} node ids for {n} nodes; give one a node.")
-        seen = Counter(graph.node_ids.tolist())
-        if len(seen) != n:
-            node, times = seen.most_common(1)[0]
+        if _repeats(graph.node_ids):
+            node, times = Counter(graph.node_ids.tolist()).most_common(1)[0]
             raise GraphError(f"The node id {node!r} appears {times} times; ids must be unique.")
+
+
+def _repeats(ids: np.ndarray) -> bool:
+    """Whether an id appears twice: numbers are sorted, names put into a set."""
+    if ids.dtype.kind in "iu":
+        ordered = np.sort(ids)
+        return bool((ordered[1:] == ordered[:-1]).any())
+    return len(set(ids.tolist())) != len(ids)

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+LARGEST = 2**31 - 1  # that an int32 holds
+
 
 @dataclass(frozen=True)
 class Merged:
     """A symmetric adjacency and the counts of what was merged into it.
 
     Attributes:
-        adjacency: n×n CSR float32, no self-loops, of edges given twice the largest weight.
+        adjacency: n×n CSR float32, no self-loops, of edges given twice the largest weight; indices int32 where they fit.
         edges: how many were given, loops: how many of them joined a node to itself.
         repeated: how many were given before in the same direction.
         alone: how many (of those given once) had no counterpart in the other direction.
@@ -72,7 +74,9 @@ def merge(source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, n:
     values = np.maximum.reduceat(values, starts) if len(starts) else values
     key = key[starts]
     pointer = np.concatenate([[0], np.cumsum(np.bincount(key >> bits, minlength=n))])
-    upper = sparse.csr_array((values, key & ((1 << bits) - 1), pointer), shape=(n, n))
+    index = np.int32 if max(n, 2 * len(key)) <= LARGEST else np.int64  # half the memory, and sooner summed
+    columns = (key & ((1 << bits) - 1)).astype(index)
+    upper = sparse.csr_array((values, columns, pointer.astype(index)), shape=(n, n))
     adjacency = sparse.csr_array(upper + upper.T)
     adjacency.sort_indices()
     return Merged(

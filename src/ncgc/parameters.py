@@ -176,6 +176,11 @@ def _table() -> dict[str, Parameter]:
           older=False),
         p("choose_from", "settled", str, "epochs that validation chooses from: all, or those with the clustering losses at full weight", training,
           choices=("all", "settled"), older="all"),
+        p("batch", "full", str, "the whole graph at once, or a part at a time in memory that depends on the part", training,
+          choices=("full", "partitions")),
+        p("parts", 8, int, "parts to cut the graph into (partitions)", training, low=1),
+        p("halo", 1, int, "hops around a part that are seen with it (partitions); as many as layers: exact", training, low=0),
+        p("steps_per_epoch", 1, int, "steps an epoch that the parts are dealt to (partitions)", training, low=1),
         p("random_state", 0, int, "seed of weights, dropout and centroids", training, low=0, optional=True),
     ]  # fmt: skip
     return {row.name: row for row in rows}

@@ -16,6 +16,7 @@ from ncgc.datasets import Split
 from ncgc.graph import Graph
 from ncgc.losses import Objective, ObjectiveSettings, automatic_relaxation
 from ncgc.nn import SOGN
+from ncgc.partition import WHOLE, Share
 from ncgc.training import BestValidation, Selection, StablePredictions, TrainerSettings
 
 SAME = (
@@ -54,11 +55,13 @@ def make_network(parameters: Mapping[str, Any], graph: Graph, generator: torch.G
     )
 
 
-def make_objective(parameters: Mapping[str, Any], graph: Graph, split: Split) -> Objective:
-    """The losses; of the graph's labels they get those of the training nodes."""
+def make_objective(parameters: Mapping[str, Any], graph: Graph, split: Split, share: Share = WHOLE) -> Objective:
+    """The losses over the nodes of a share; of the graph's labels they get those of the training nodes."""
     labels = split.training_labels(graph)  # -1 but on the training nodes: the only labels from here on
     auto = automatic_relaxation(len(split.train), graph.num_classes)
     given = parameters["relaxation"]
+    train, labelled = share.local(split.train)
+    unlabelled, _ = share.local(np.flatnonzero(labels < 0))
     return Objective(
         ObjectiveSettings(
             kl_weight=parameters["kl_weight"] if parameters["kl"] else 0.0,
@@ -68,20 +71,23 @@ def make_objective(parameters: Mapping[str, Any], graph: Graph, split: Split) ->
             **_chosen(parameters, LOSS),
         ),
         graph.num_classes,
-        torch.from_numpy(split.train),
-        torch.from_numpy(labels[split.train]),
-        torch.from_numpy(np.flatnonzero(labels < 0)),
+        torch.from_numpy(train),
+        torch.from_numpy(labels[split.train][labelled]),
+        torch.from_numpy(unlabelled),
+        share.reduction,
     )
 
 
-def make_selection(parameters: Mapping[str, Any], graph: Graph, split: Split) -> Selection:
+def make_selection(parameters: Mapping[str, Any], graph: Graph, split: Split, share: Share = WHOLE) -> Selection:
     """When to stop and what to keep: by the validation labels, or without labels where there are none."""
     settled = parameters["warmup"] + parameters["ramp"] if (parameters["kl"] or parameters["pl"]) else 0
     if len(split.val):
-        index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
+        place, mine = share.local(split.val)
+        index, labels = torch.from_numpy(place), torch.from_numpy(graph.labels[split.val][mine])
         first = settled if parameters["choose_from"] == "settled" else 0
-        return BestValidation(index, labels, parameters["patience"], settled, parameters["weigh_validation"], first)
-    return StablePredictions(parameters["patience"], settled)
+        patience, weigh = parameters["patience"], parameters["weigh_validation"]
+        return BestValidation(index, labels, patience, settled, weigh, first, share.reduction)
+    return StablePredictions(parameters["patience"], settled, reduction=share.reduction)
 
 
 def trainer_settings(parameters: Mapping[str, Any], graph: Graph) -> TrainerSettings:

@@ -11,8 +11,11 @@ import json
 import math
 import shlex
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ncgc import __version__
 from ncgc.config import hyper_of
@@ -23,6 +26,7 @@ from ncgc.io import predictions_frame, write_predictions
 from ncgc.io.model_file import save_model
 from ncgc.labelling import Labelling
 from ncgc.report import Abstain, Reliability, ReportData, Suggestion, layout_2d, render_report
+from ncgc.report.sample import shown_nodes
 from ncgc.suggest import names_of, suggestions_frame
 
 OURS = (
@@ -88,7 +92,7 @@ def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
     if config.abstain is not None:
         withheld = int(((predicted < 0) & (given < 0)).sum())
         abstain = Abstain(config.abstain, min(labelling.threshold, 1.0), withheld)
-    return ReportData(
+    data = ReportData(
         title=graph.name,
         created=time.strftime("%d %B %Y, %H:%M"),
         version=__version__,
@@ -102,7 +106,6 @@ def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
         notes=labelling.tables.notes,
         columns=[] if encoder is None else encoder.describe(),
         truth=labelling.truth,
-        embedding2d=layout_2d(_embeddings(labelling), seed=config.seed),
         history=_history(labelling),
         best_epoch=model.best_epoch_,
         reliability=_reliability(labelling),
@@ -116,6 +119,15 @@ def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
         command=f"ncgc fit --config {shlex.quote(str(Path(folder) / 'config.toml'))} --out again",
         seed=config.seed,
     )
+    return replace(data, embedding2d=_places(data, _embeddings(labelling)))
+
+
+def _places(data: ReportData, embeddings: np.ndarray) -> np.ndarray:
+    """(n, 2) places of the nodes that the map shows; a node that it leaves out is not laid out either, and stands at 0."""
+    shown = shown_nodes(data)
+    places = np.zeros((len(embeddings), 2), dtype=np.float32)
+    places[shown] = layout_2d(embeddings[shown], seed=data.seed)
+    return places
 
 
 def _embeddings(labelling: Labelling) -> Any:

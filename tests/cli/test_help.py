@@ -29,6 +29,7 @@ def test_groups_are_headings(ncgc):
         "Run",
         "Method",
         "Files and output",
+        "Several processes and checkpoints",
         "Network",
         "Objective",
         "Training",

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from ncgc import coerce
 from ncgc.errors import InputError
+from ncgc.io import arrays
 from ncgc.io.arrays import read_features
 
 
@@ -88,3 +90,26 @@ def test_damaged_matrices(tmp_path):
         read_features(tmp_path / "x.mat", 3, "nodes.csv")
     with pytest.raises(InputError, match="There is no file"):
         read_features(tmp_path / "none.npy", 3, "nodes.csv")
+
+
+def test_a_large_array_stays_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrays, "MAPPED_FROM", 1000)
+    rows = np.random.default_rng(0).random((50, 10)).astype(np.float32)
+    np.save(tmp_path / "x.npy", rows)
+    found = read_features(tmp_path / "x.npy", 50, "nodes.csv")
+    np.testing.assert_array_equal(found, rows)
+    assert isinstance(found.base, np.memmap)
+    assert not found.flags.writeable
+    damaged = (tmp_path / "x.npy").read_bytes()[:1500]
+    (tmp_path / "short.npy").write_bytes(damaged)
+    with pytest.raises(InputError, match=r"short\.npy cannot be read as features"):
+        read_features(tmp_path / "short.npy", 50, "nodes.csv")
+
+
+def test_a_number_that_is_not_finite_is_found_in_whichever_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(coerce, "ENTRIES", 30)  # three rows a block
+    rows = np.ones((20, 10), dtype=np.float32)
+    rows[16, 4] = np.nan
+    np.save(tmp_path / "x.npy", rows)
+    with pytest.raises(InputError, match="row 17, column 5"):
+        read_features(tmp_path / "x.npy", 20, "nodes.csv")

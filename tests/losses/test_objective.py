@@ -71,7 +71,7 @@ def test_what_is_off_or_warming_up_is_not_computed(tensors, monkeypatch):
         monkeypatch.setattr(objective, name, refuse)
     assert list(make(warmup=5)(*tensors, epoch=4)) == ["class"]
     assert list(make(kl_weight=0.0, pl_weight=0.0)(*tensors, epoch=9)) == ["class"]
-    monkeypatch.setattr(objective, "cross_entropy", refuse)
+    monkeypatch.setattr(objective, "hard_cross_entropy", refuse)
     assert list(make(class_weight=0.0, warmup=5)(*tensors, epoch=0)) == []
 
 

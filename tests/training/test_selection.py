@@ -123,7 +123,7 @@ def test_tolerance_is_a_share_of_all_nodes(changed, stops):
 
 
 def test_stable_predictions_take_no_labels():
-    assert set(inspect.signature(StablePredictions).parameters) == {"patience", "settled", "tolerance"}
+    assert set(inspect.signature(StablePredictions).parameters) == {"patience", "settled", "tolerance", "reduction"}
     assert set(inspect.signature(StablePredictions.observe).parameters) == {"self", "epoch", "logits"}
 
 

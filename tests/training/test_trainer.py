@@ -188,7 +188,7 @@ def test_a_step_too_large_is_not_kept(make_trainer, validation):
     def watch(epoch, _):
         recorded[epoch] = weights(trainer)
         if epoch == 4:
-            for group in trainer._optimizer.param_groups:
+            for group in trainer.optimizer.param_groups:
                 group["lr"] = 1e30
 
     trainer = make_trainer(validation=validation, watch=watch, network={"norm": None})
@@ -243,7 +243,7 @@ def test_the_watcher_sees_what_the_history_holds(make_trainer):
 
 def step_sizes(trainer):
     seen = []
-    trainer.watch = lambda epoch, _: seen.append(trainer._optimizer.param_groups[0]["lr"])
+    trainer.watch = lambda epoch, _: seen.append(trainer.optimizer.param_groups[0]["lr"])
     trainer.run()
     return np.array(seen)
 
@@ -261,6 +261,6 @@ def test_the_step_size_falls_as_a_cosine_all_along_or_in_the_last_third(make_tra
 def test_centroids_that_come_later_fall_with_the_rest(make_trainer):
     trainer = make_trainer(schedule="late", learning_rate=0.02)
     trainer.run()
-    rates = {group["lr"] for group in trainer._optimizer.param_groups}
-    assert len(trainer._optimizer.param_groups) == 2
+    rates = {group["lr"] for group in trainer.optimizer.param_groups}
+    assert len(trainer.optimizer.param_groups) == 2
     assert len(rates) == 1

@@ -29,6 +29,7 @@ OF_PSEUDO_LABELS = ("pl_weight", "sinkhorn", "pseudo_label_source", "teacher")
 OF_SINKHORN = ("epsilon", "sinkhorn_iterations", "relaxation", "prior", "pseudo_label_scores")
 OF_ESTIMATED_PRIOR = ("prior_shrinkage", "prior_momentum")
 OF_CLUSTERING = ("kl_weight", "centroids")
+OF_PARTITIONS = ("batch", "parts", "halo", "steps_per_epoch")
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,8 @@ def effective(parameters: Mapping[str, Any]) -> dict[str, Any]:
         idle.update(OF_SINKHORN + OF_ESTIMATED_PRIOR)
     elif not isinstance(values["prior"], str) or values["prior"] != "estimated":
         idle.update(OF_ESTIMATED_PRIOR)
+    if values["batch"] == "full":
+        idle.update(OF_PARTITIONS)  # "batch" too, so that what was run before it existed keeps its key
     if values["pl"] and values["pseudo_label_source"] != "clean":
         idle.add("teacher")
     if not values["kl"] and not values["pl"]:

@@ -1,6 +1,6 @@
 """The command `ncgc`: one file a verb. What goes wrong is a sentence and an exit code, never a traceback.
 
-Exit codes: 0 done, 2 the input's fault, 130 interrupted.
+Exit codes: 0 done, 2 the input's fault, 3 another process of a distributed training was lost, 130 interrupted.
 """
 
 from __future__ import annotations

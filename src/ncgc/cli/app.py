@@ -14,7 +14,7 @@ from ncgc import __version__
 from ncgc.cli import bench, datasets, demo, fit, generate, label, methods, predict, train, tune
 from ncgc.cli.help import Command, Group
 from ncgc.cli.screen import complain
-from ncgc.errors import NCGCError
+from ncgc.errors import NCGCError, OutputError, PeerError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what printing to a file may meet
 WELCOME = """Label the rest of a graph from a few labels.
@@ -68,13 +68,17 @@ def run(words: list[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ± is no reason to fail
     try:
+        train.words[:] = words
         command = typer.main.get_command(app)
         with command.make_context("ncgc", words) as context:
             code = command.invoke(context)
     except typer.Exit as end:
         return end.exit_code
+    except PeerError as error:
+        return complain(str(error), code=3)
     except NCGCError as error:
-        return complain(str(error))
+        # what is wrong with the input is wrong in every process: the first one says it
+        return complain(str(error)) if os.environ.get("RANK", "0") == "0" or isinstance(error, OutputError) else 2
     except BrokenPipeError:  # the reader, `head` say, has had enough
         _drop_stdout()
         return 1

@@ -24,6 +24,7 @@ from ncgc.cli.help import Command, Group
 from ncgc.cli.options import keyword
 from ncgc.cli.screen import Screen, complain, count
 from ncgc.cli.selection import ABOUT, OPTIONS, experiment, known
+from ncgc.cli.show_scale import scale
 from ncgc.cli.speed import speed
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
@@ -166,6 +167,7 @@ def _tables(chosen: Experiment, store: Store, quantity: str) -> list[Table]:
 for _kind in OPTIONS:
     app.command(_kind, cls=Command)(_verb(_kind, RUNNING, _make))
     show_app.command(_kind, cls=Command)(_verb(_kind, SHOWING, _show))
+show_app.command("scale", cls=Command)(scale)
 
 
 def _without_verb(context: typer.Context) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 import warnings
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ncgc.cli.screen import Screen
+from ncgc.cli.screen import Screen, Watch
 
 if TYPE_CHECKING:
     from ncgc.datasets import Split
@@ -50,8 +51,18 @@ class Interruption:
             raise KeyboardInterrupt
 
 
-def fit(model: NCGC | Method, graph: Graph, split: Split, screen: Screen, label: str) -> bool:
-    """Fit with a bar and return whether Ctrl-C was pressed; the model is fitted to its best epoch either way."""
+def fit(
+    model: NCGC | Method,
+    graph: Graph,
+    split: Split,
+    screen: Screen,
+    label: str,
+    how: Callable[[Watch], object] | None = None,
+) -> bool:
+    """Fit with a bar and return whether Ctrl-C was pressed; the model is fitted to its best epoch either way.
+
+    ``how`` fits with a watcher, where that is not ``model.fit``.
+    """
     with (
         warnings.catch_warnings(record=True) as caught,
         Interruption() as interruption,
@@ -63,7 +74,10 @@ def fit(model: NCGC | Method, graph: Graph, split: Split, screen: Screen, label:
             show(epoch, quantities)
             interruption.check()
 
-        model.fit(graph, split, watch=watch)
+        if how is None:
+            model.fit(graph, split, watch=watch)
+        else:
+            how(watch)
     for warning in caught:
         if issubclass(warning.category, RuntimeWarning):  # ours; the libraries' own are not a person's concern
             screen.warn(str(warning.message))

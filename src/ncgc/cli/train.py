@@ -6,7 +6,9 @@ The options are made from `ncgc.parameters.PARAMETERS` and `ncgc.config.RUN`: no
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +18,8 @@ from ncgc.cli.method_options import SET, given_parameters, method_option, method
 from ncgc.cli.options import keyword, option, value_of
 from ncgc.cli.recommended import SETTINGS, recommended
 from ncgc.cli.results import INTERRUPTED, RunResult, deviation, json_line, mean, summary, write_results
-from ncgc.cli.screen import Screen, complain, count, percent, seconds
+from ncgc.cli.scale import OPTIONS, Scale
+from ncgc.cli.screen import Screen, Watch, complain, count, percent, seconds
 from ncgc.config import HYPER, OURS, RUN, RunConfig, Settings, check_setting, make_estimator, read_config
 from ncgc.datasets.catalogue import CATALOGUE
 from ncgc.errors import ParameterError
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from ncgc.graph import Graph
 
 NAMES = ", ".join(CATALOGUE)
+words: list[str] = []  # of the command at hand, for the processes that --distributed starts
 _PANEL = "Files and output"
 FIXED = (
     inspect.Parameter(
@@ -105,6 +109,7 @@ FIXED = (
     keyword(
         "quiet", Annotated[bool, typer.Option("--quiet", help="Show the result alone.", rich_help_panel=_PANEL)], False
     ),
+    *OPTIONS,
 )
 
 
@@ -114,7 +119,8 @@ def train_command() -> Callable[..., int]:
     def train(**given: Any) -> int:
         """Train NCGC or another method and show how well it labels the test nodes."""
         fixed = {parameter.name: given.pop(parameter.name) for parameter in FIXED}
-        return _train({name: text for name, text in given.items() if text is not None}, **fixed)
+        scale = Scale(**{parameter.name: fixed.pop(parameter.name) for parameter in OPTIONS})
+        return _train({name: text for name, text in given.items() if text is not None}, scale=scale, **fixed)
 
     run, hyper = ([option(parameter) for parameter in table.values()] for table in (RUN, HYPER))
     signature = inspect.Signature([FIXED[0], *run, *FIXED[1:], *hyper])  # in the order of the help
@@ -144,6 +150,7 @@ def _train(
     overwrite: bool,
     as_json: bool,
     quiet: bool,
+    scale: Scale,
 ) -> int:
     read = {} if config is None else read_config(config)
     chosen = method or read.get("method", OURS)
@@ -156,28 +163,51 @@ def _train(
         run = RunConfig.from_layers(recommended(given, dataset, preset or SETTINGS), given)
     else:
         run = RunConfig.from_layers(method_settings(chosen, dataset, preset), given)
-    if out is not None:
+    inside = "WORLD_SIZE" in os.environ and "RANK" in os.environ
+    if (scale.distributed or inside or scale.checkpoint is not None) and chosen != OURS:
+        raise ParameterError(f"{chosen} trains in one process, without checkpoints; only ncgc does otherwise.")
+    if out is not None and os.environ.get("RANK", "0") == "0":
         check_folder(out, overwrite)
+    if scale.distributed and not inside:
+        from ncgc.distributed.launch import launch
+
+        return launch([word for word in words if word != "--distributed"], scale.processes)
     from ncgc.datasets import load_dataset  # slow from here on: torch
 
-    screen = Screen(to_stderr=as_json, quiet=quiet)
-    graph = load_dataset(run.dataset, root=data)
-    results, interrupted = _runs(run, graph, screen)
+    if inside:
+        from ncgc.distributed.group import Group
+
+        scale.group = Group.join(scale.timeout)
+    screen = Screen(to_stderr=as_json, quiet=quiet) if scale.talks else Screen(to_stderr=True, quiet=True)
+    whole = run.parameters.get("batch") != "full"  # parts are cut with a halo of any depth
+    graph = scale.read(lambda: load_dataset(run.dataset, root=data), whole)
+    results, interrupted = _runs(run, graph, screen, scale)
+    if scale.group is not None:
+        scale.group.leave()
+    if not scale.talks:
+        return 130 if interrupted else 0
     _show_end(run, results, screen)
+    if scale.account is not None:
+        screen.facts(scale.account.lines())
     if out is not None:
         write_results(out, run, results, overwrite)
         screen.facts([("written", str(out))])
     if as_json:
-        typer.echo(json_line(summary(run, results)))
+        ranks = {} if scale.account is None else {"distributed": scale.account.to_dict()}
+        typer.echo(json_line(summary(run, results) | ranks))
     return 130 if interrupted else 0
 
 
-def _runs(run: RunConfig, graph: Graph, screen: Screen) -> tuple[list[RunResult], bool]:
+def _runs(run: RunConfig, graph: Graph, screen: Screen, scale: Scale) -> tuple[list[RunResult], bool]:
     """The results of every run, or of those until Ctrl-C, and whether it was pressed."""
     results: list[RunResult] = []
     try:
         for seed in run.seeds:
-            result, interrupted = _one(run, seed, graph, screen)
+            result, interrupted = _one(run, seed, graph, screen, scale)
+            if result is None:  # another process tells
+                if interrupted:
+                    return results, True
+                continue
             results.append(result)
             _show(result, screen)
             if interrupted:
@@ -191,7 +221,7 @@ def _runs(run: RunConfig, graph: Graph, screen: Screen) -> tuple[list[RunResult]
     return results, False
 
 
-def _one(run: RunConfig, seed: int, graph: Graph, screen: Screen) -> tuple[RunResult, bool]:
+def _one(run: RunConfig, seed: int, graph: Graph, screen: Screen, scale: Scale) -> tuple[RunResult | None, bool]:
     from ncgc.cli.fitting import fit
     from ncgc.datasets import make_split
 
@@ -200,8 +230,15 @@ def _one(run: RunConfig, seed: int, graph: Graph, screen: Screen) -> tuple[RunRe
     if seed == run.seed:
         screen.facts([(graph.name, graph_line(graph)), ("split", split_line(split)), ("model", model_line(run))])
     model = make_estimator(run.method, run.parameters, seed)
-    interrupted = fit(model, graph, split, screen, f"seed {seed}")
-    return RunResult.of(model, seed), interrupted
+    how = partial(_scaled, scale, model, graph, split, scale.folder(seed, run.runs), screen) if scale.asked else None
+    interrupted = fit(model, graph, split, screen, f"seed {seed}", how)
+    return RunResult.of(model, seed) if scale.talks else None, interrupted
+
+
+def _scaled(
+    scale: Scale, model: Any, graph: Graph, split: Split, folder: Path | None, screen: Screen, watch: Watch
+) -> None:
+    scale.fit(model, graph, split, watch, folder, screen)
 
 
 def graph_line(graph: Graph) -> str:

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ncgc.coerce import Features, as_features, first_not_finite
+from ncgc.coerce import Features, all_finite, as_features, first_not_finite
 from ncgc.errors import InputError
 from ncgc.io.features import SPARSE_BELOW
 from ncgc.io.tables import read_file
 
 ENDINGS = (".npz", ".npy")
+MAPPED_FROM = 1 << 26  # bytes from which a .npy stays on disk: float32 rows in C order are then never copied as a whole
 
 
 def read_features(path: str | Path, rows: int, nodes: str) -> Features:
@@ -28,9 +29,9 @@ def read_features(path: str | Path, rows: int, nodes: str) -> Features:
     path = Path(path)
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path.name} has an extension that is not known; give the features as .npz or .npy.")
-    content = read_file(path)
+    content = None if _large(path) else read_file(path)
     try:
-        matrix = _load(content, path.suffix.lower())
+        matrix = _mapped(path) if content is None else _load(content, path.suffix.lower())
     except Exception as error:  # a damaged archive may raise anything at all; none of it is our bug
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
@@ -46,6 +47,19 @@ def read_features(path: str | Path, rows: int, nodes: str) -> Features:
     return _checked(as_features(matrix), path.name)
 
 
+def _large(path: Path) -> bool:
+    """Whether the file is an array that had better stay on disk."""
+    try:
+        return path.suffix.lower() == ".npy" and path.is_file() and path.stat().st_size >= MAPPED_FROM
+    except OSError:  # read_file says why
+        return False
+
+
+def _mapped(path: Path) -> Any:
+    """The array in the file, memory-mapped: rows are brought in when they are used, and may be dropped again."""
+    return _checked_kind(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
 def _load(content: bytes, ending: str) -> Any:
     """The 2-D matrix of numbers in the file; a ValueError says why there is none."""
     loaded = np.load(io.BytesIO(content), allow_pickle=False)
@@ -58,6 +72,10 @@ def _load(content: bytes, ending: str) -> Any:
             matrix = loaded[loaded.files[0]]
         else:
             raise ValueError(f"it holds {len(loaded.files)} arrays, not one")
+    return _checked_kind(matrix)
+
+
+def _checked_kind(matrix: Any) -> Any:
     if matrix.ndim != 2:
         raise ValueError(f"its array has {matrix.ndim} dimension{'s' * (matrix.ndim != 1)}, not two")
     if matrix.dtype.kind not in "biuf":
@@ -66,8 +84,7 @@ def _load(content: bytes, ending: str) -> Any:
 
 
 def _checked(features: Features, name: str) -> Features:
-    stored = features.data if sparse.issparse(features) else features
-    if not np.isfinite(stored).all():
+    if not all_finite(features):
         row, column = first_not_finite(features)
         raise InputError(
             f"{name} row {row + 1}, column {column + 1} is not a finite number (as float32); "

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ncgc.datasets import Split
+from ncgc.datasets.split import PARTS
 from ncgc.errors import InputError
 from ncgc.graph import Graph
 from ncgc.io.cells import text_cells
@@ -24,15 +27,17 @@ def read_split(nodes: Any, column: str, graph: Graph, delimiter: str | None = No
     """
     table = as_table(nodes, "nodes", delimiter)
     name = named_column(table, column, "split")
-    parts: dict[str, list[int]] = {"train": [], "val": [], "test": []}
-    cells = text_cells(table.column(name)).to_pylist()
-    for node in np.flatnonzero(graph.labels >= 0).tolist():
-        word = (cells[node] or "").strip().lower()
-        if word not in WORDS:
-            found = f"{cells[node]!r}" if word else "an empty cell"
-            raise InputError(
-                f"{table.where(node)}: a labelled node with {found} in the column {name!r}; write train, val or test."
-            )
-        parts[WORDS[word]].append(node)
-    train, val, test = (np.array(nodes, dtype=np.int64) for nodes in parts.values())
-    return Split(train, val, test).validate(graph)
+    labelled = np.flatnonzero(graph.labels >= 0)
+    cells = text_cells(table.column(name)).take(pa.array(labelled))
+    place = pc.index_in(pc.utf8_lower(cells), value_set=pa.array(list(WORDS)), skip_nulls=True)
+    word = np.asarray(pc.fill_null(place, -1).to_numpy())
+    if (word < 0).any():
+        first = int((word < 0).argmax())
+        cell = cells[first].as_py()
+        found = f"{cell!r}" if cell else "an empty cell"
+        raise InputError(
+            f"{table.where(int(labelled[first]))}: a labelled node with {found} in the column {name!r}; "
+            "write train, val or test."
+        )
+    parts = np.array(list(WORDS.values()))[word]
+    return Split(*(labelled[parts == part] for part in PARTS)).validate(graph)

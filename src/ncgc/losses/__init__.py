@@ -1,6 +1,6 @@
 """The losses as free functions, and the objective that puts them together."""
 
-from ncgc.losses.classification import cross_entropy, soft_cross_entropy
+from ncgc.losses.classification import cross_entropy, hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import (
     embedded_clustering_loss,
     initial_centroids,
@@ -21,6 +21,7 @@ __all__ = [
     "automatic_relaxation",
     "cross_entropy",
     "embedded_clustering_loss",
+    "hard_cross_entropy",
     "initial_centroids",
     "marginal_error",
     "resolve_prior",

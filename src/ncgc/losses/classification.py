@@ -12,36 +12,38 @@ from torch.nn.functional import cross_entropy
 from ncgc.errors import ParameterError
 from ncgc.losses._rows import row_sums, shifted_exp
 
-__all__ = ["cross_entropy", "soft_cross_entropy"]
+__all__ = ["cross_entropy", "hard_cross_entropy", "soft_cross_entropy"]
 
 
 class _SoftCrossEntropy(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, targets: Tensor, index: Tensor | None) -> Tensor:
+    def forward(ctx: Any, logits: Tensor, targets: Tensor, index: Tensor | None, count: int) -> Tensor:
         rows = logits if index is None else logits.index_select(0, index)
         exponentials, shift = shifted_exp(rows)
         sums, mass = row_sums(exponentials), row_sums(targets)
         # −Σ_k Ψ_k (x_k − log Σ exp x) = Σ_k Ψ_k · logsumexp − ⟨Ψ, x⟩, summed over the rows
         normaliser = sums.log() + shift.flatten()
-        loss = (torch.dot(mass, normaliser) - torch.dot(targets.flatten(), rows.flatten())) / len(rows)
+        loss = (torch.dot(mass, normaliser) - torch.dot(targets.flatten(), rows.flatten())) / count
         if ctx.needs_input_grad[0]:
             ctx.num_rows = len(logits)
-            gradient = exponentials.mul_((mass / sums).unsqueeze(1)).sub_(targets).div_(len(rows))
+            gradient = exponentials.mul_((mass / sums).unsqueeze(1)).sub_(targets).div_(count)
             ctx.save_for_backward(gradient, *(() if index is None else (index,)))
         return loss
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None, None]:
         gradient, *index = ctx.saved_tensors
         gradient = gradient * grad_output
         if index:
             full = gradient.new_zeros(ctx.num_rows, gradient.shape[1])
             gradient = full.index_copy_(0, index[0], gradient)
-        return gradient, None, None
+        return gradient, None, None, None
 
 
-def soft_cross_entropy(logits: Tensor, targets: Tensor, index: Tensor | None = None) -> Tensor:
+def soft_cross_entropy(
+    logits: Tensor, targets: Tensor, index: Tensor | None = None, count: int | None = None
+) -> Tensor:
     r"""mean_i −Σ_k Ψ_ik log softmax(logits)_ik: the paper's L_PL, with the targets as targets.
 
     The gradient is closed-form, (softmax(logits)_ik · Σ_j Ψ_ij − Ψ_ik) / m, and reaches ``logits`` only.
@@ -51,6 +53,7 @@ def soft_cross_entropy(logits: Tensor, targets: Tensor, index: Tensor | None = N
         targets: (m, K) non-negative rows, usually from :func:`ncgc.losses.sinkhorn`; detached here.
         index: (m,) distinct rows of ``logits`` that the targets belong to; all n in order if ``None``. Distinct, because the
             gradient is written to them, not added.
+        count: What the sum over rows is divided by, where it is not m: the rows of the whole graph.
 
     Returns:
         The loss, (); 0 without rows.
@@ -75,4 +78,19 @@ def soft_cross_entropy(logits: Tensor, targets: Tensor, index: Tensor | None = N
         )
     if rows == 0:
         return logits.sum() * 0  # still attached: a batch without unlabelled nodes is no error
-    return _SoftCrossEntropy.apply(logits, targets.detach().to(logits.dtype), index)
+    return _SoftCrossEntropy.apply(logits, targets.detach().to(logits.dtype), index, rows if count is None else count)
+
+
+def hard_cross_entropy(logits: Tensor, labels: Tensor, count: int | None = None) -> Tensor:
+    """mean_i −log softmax(logits)_{i, label}, (); with ``count`` the sum divided by that, 0 where there are no rows.
+
+    Args:
+        logits: (m, K).
+        labels: (m,).
+
+    Example:
+        >>> import torch
+        >>> hard_cross_entropy(torch.zeros(2, 2), torch.tensor([0, 1]), count=4)
+        tensor(0.3466)
+    """
+    return cross_entropy(logits, labels) if count is None else cross_entropy(logits, labels, reduction="sum") / count

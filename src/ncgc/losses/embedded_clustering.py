@@ -17,6 +17,7 @@ from torch.autograd.function import once_differentiable
 
 from ncgc.errors import ParameterError
 from ncgc.losses._parameters import check_choice, check_whole
+from ncgc.ops import ALONE, Reduction
 
 # Three starts over more rows than this take over a second at 256 columns; the centroids hardly move.
 _KMEANS_ROWS = 10_000
@@ -61,7 +62,13 @@ def target_distribution(assignments: Tensor) -> Tensor:
         return _sharpen(assignments.detach().t()).t().contiguous()
 
 
-def embedded_clustering_loss(embeddings: Tensor, centroids: Tensor, targets: Tensor | None = None) -> Tensor:
+def embedded_clustering_loss(
+    embeddings: Tensor,
+    centroids: Tensor,
+    targets: Tensor | None = None,
+    reduction: Reduction = ALONE,
+    count: int | None = None,
+) -> Tensor:
     r"""mean_i KL(P_i ‖ Q_i), the paper's L_KL, with Q = :func:`student_t` and P = :func:`target_distribution` of it.
 
     P is a constant. With w_ik = (1+‖H_i−C_k‖²)⁻¹ the gradients are closed-form,
@@ -74,6 +81,8 @@ def embedded_clustering_loss(embeddings: Tensor, centroids: Tensor, targets: Ten
         embeddings: H, (n, d).
         centroids: C, (K, d).
         targets: P, (n, K), where they are not to follow from Q.
+        reduction: Of the frequencies Σ_i Q_ik, where these are not all rows.
+        count: What the sum over rows is divided by, where it is not n: the rows of the whole graph.
 
     Returns:
         The loss, (); 0 without rows.
@@ -93,18 +102,20 @@ def embedded_clustering_loss(embeddings: Tensor, centroids: Tensor, targets: Ten
             f"The 'targets' of embedded_clustering_loss must have the shape {(len(embeddings), len(centroids))}. "
             f"Got the shape {tuple(targets.shape)} instead."
         )
-    if len(embeddings) == 0:
+    if len(embeddings) == 0 and reduction.alone:
         return (embeddings.sum() + centroids.sum()) * 0
-    return _EmbeddedClustering.apply(embeddings, centroids, targets)
+    return _EmbeddedClustering.apply(embeddings, centroids, targets, reduction, count)
 
 
 class _EmbeddedClustering(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, embeddings: Tensor, centroids: Tensor, targets: Tensor | None) -> Tensor:
-        n = len(embeddings)
+    def forward(
+        ctx: Any, embeddings: Tensor, centroids: Tensor, targets: Tensor | None, reduction: Reduction, count: int | None
+    ) -> Tensor:
+        n = len(embeddings) if count is None else count
         similarity = _squared_distances(embeddings, centroids).add_(1).reciprocal_()
         assignments = similarity / similarity.sum(0)
-        targets = _sharpen(assignments) if targets is None else targets.t().contiguous()
+        targets = _sharpen(assignments, reduction) if targets is None else targets.t().contiguous()
         tiny = torch.finfo(assignments.dtype).tiny
         ratio = targets.div(assignments.clamp_min(tiny)).clamp_min_(tiny).log_()  # 0 · log 0 = 0 where both vanish
         loss = torch.dot(targets.flatten(), ratio.flatten()) / n
@@ -115,7 +126,7 @@ class _EmbeddedClustering(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, Tensor | None, None, None, None]:
         embeddings, centroids, pull = ctx.saved_tensors
         pull = pull * grad_output
         of_embeddings = of_centroids = None
@@ -123,10 +134,12 @@ class _EmbeddedClustering(torch.autograd.Function):
             of_embeddings = (embeddings * pull.sum(0).unsqueeze(1)).addmm_(pull.t(), centroids, alpha=-1)
         if ctx.needs_input_grad[1]:
             of_centroids = (centroids * pull.sum(1, keepdim=True)).addmm_(pull, embeddings, alpha=-1)
-        return of_embeddings, of_centroids, None
+        return of_embeddings, of_centroids, None, None, None
 
 
-def initial_centroids(embeddings: Tensor, k: int, method: str = "kmeans", seed: int = 0) -> Tensor:
+def initial_centroids(
+    embeddings: Tensor, k: int, method: str = "kmeans", seed: int = 0, reduction: Reduction = ALONE
+) -> Tensor:
     """(k, d) centroids to start from, finite and distinct, the same for the same seed.
 
     Args:
@@ -134,6 +147,7 @@ def initial_centroids(embeddings: Tensor, k: int, method: str = "kmeans", seed: 
         k: How many.
         method: ``"kmeans"``, or ``"random"`` for the embeddings of k random nodes.
         seed: Of this draw alone; no global generator is touched.
+        reduction: Where these are not all rows, it hands out those that were drawn: the same however they are spread.
 
     Where there are fewer than k distinct rows, the missing centroids are copies set a little apart: two equal centroids
     would get equal gradients for ever.
@@ -152,20 +166,25 @@ def initial_centroids(embeddings: Tensor, k: int, method: str = "kmeans", seed: 
         raise ParameterError(
             f"The 'embeddings' of initial_centroids must be an (n, d) matrix. Got the shape {tuple(embeddings.shape)} instead."
         )
-    rows = embeddings.detach().cpu().numpy()
-    if not np.isfinite(rows.sum()) and not np.isfinite(rows).all():
+    embeddings = embeddings.detach().cpu()
+    if not bool(torch.isfinite(embeddings.sum())) and not bool(torch.isfinite(embeddings).all()):
         raise ParameterError(
             "The 'embeddings' of initial_centroids hold NaN or infinity; the model has diverged: lower the learning rate or scale the features."
         )
-    generator = np.random.default_rng(seed)
-    if method == "kmeans" and len(rows) > k:
-        if len(rows) > _KMEANS_ROWS:
-            rows = rows[np.sort(generator.choice(len(rows), _KMEANS_ROWS, replace=False))]
-        centroids = _kmeans(rows, k, int(generator.integers(2**31)))
+    generator, n = np.random.default_rng(seed), reduction.count(len(embeddings))
+    if method == "kmeans" and n > k:
+        drawn = np.sort(generator.choice(n, _KMEANS_ROWS, replace=False)) if n > _KMEANS_ROWS else np.arange(n)
+        centroids = _kmeans(_taken(embeddings, drawn, reduction), k, int(generator.integers(2**31)))
     else:
-        centroids = rows[generator.permutation(len(rows))[:k]].copy()
+        centroids = _taken(embeddings, generator.permutation(n)[:k], reduction)
     centroids = _fill_apart(centroids, k, generator)
     return torch.from_numpy(centroids).to(embeddings)
+
+
+def _taken(embeddings: Tensor, drawn: np.ndarray, reduction: Reduction) -> np.ndarray:
+    """The rows with these numbers in the whole graph, a copy."""
+    taken: np.ndarray = reduction.rows(embeddings, torch.from_numpy(drawn)).numpy()
+    return taken
 
 
 def _kmeans(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
@@ -202,10 +221,10 @@ def _squared_distances(embeddings: Tensor, centroids: Tensor) -> Tensor:
     return torch.addmm(norms, centroids, embeddings.t(), alpha=-2).clamp_min(0)
 
 
-def _sharpen(assignments: Tensor) -> Tensor:
+def _sharpen(assignments: Tensor, reduction: Reduction = ALONE) -> Tensor:
     """P of (K, n) assignments."""
     tiny = torch.finfo(assignments.dtype).tiny
-    frequency = assignments.sum(1, keepdim=True).clamp_min_(tiny)
+    frequency = reduction.total(assignments.sum(1, keepdim=True)).clamp_min_(tiny)
     weights = assignments.square().div_(frequency)
     return weights.div_(weights.sum(0).clamp_min_(tiny))
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from ncgc.errors import ParameterError, TrainingError
 from ncgc.losses._parameters import check_choice, check_real, check_whole
 from ncgc.losses._rows import row_softmax
-from ncgc.losses.classification import soft_cross_entropy
+from ncgc.losses.classification import hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import embedded_clustering_loss
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
 from ncgc.losses.sinkhorn import marginal_error, sinkhorn
+from ncgc.ops import ALONE, Reduction
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,8 @@ class Objective:
         train_index: (l,) labelled nodes.
         train_labels: (l,) their classes, 0 to K−1: the only labels that come in here.
         unlabelled_index: (u,) distinct nodes that get pseudo-labels; none of them labelled.
+        reduction: Where these are not all nodes of the graph, how sums over them become whole. The parts are then this
+            share's: sums over the nodes here divided by the counts of the whole graph, which add up to the loss.
 
     Attributes:
         prior: (K,) shares that the next pseudo-labels are held to.
@@ -115,6 +117,7 @@ class Objective:
         train_index: Tensor,
         train_labels: Tensor,
         unlabelled_index: Tensor,
+        reduction: Reduction = ALONE,
     ) -> None:
         check_whole("num_classes", "Objective", num_classes, 1)
         train_index, train_labels = _as_index("train_index", train_index), _as_index("train_labels", train_labels)
@@ -140,6 +143,12 @@ class Objective:
         self.train_index = train_index
         self.train_labels = train_labels
         self.unlabelled_index = unlabelled_index
+        self.reduction = reduction
+        # of the whole graph; None where these are all, which keeps the means as torch makes them
+        self._labelled, self._unlabelled = (
+            None if reduction.alone else reduction.count(len(index)) for index in (train_index, unlabelled_index)
+        )
+        self._nodes: int | None = None
         self.marginal_error: float | None = None
         self.estimate: PriorEstimate | None = None
         if isinstance(settings.prior, str) and settings.prior == "estimated":
@@ -170,7 +179,7 @@ class Objective:
             if plain or self.estimate is not None:
                 probabilities = row_softmax(logits)
             if self.estimate is not None and probabilities is not None:
-                self.estimate.update(probabilities)
+                self.estimate.update(probabilities, self.reduction)
             prior = self.prior
             if plain and probabilities is not None:
                 scores = probabilities
@@ -179,8 +188,9 @@ class Objective:
             else:
                 scores = logits
             if settings.use_sinkhorn:
-                scores = sinkhorn(scores, settings.epsilon, settings.sinkhorn_iterations, prior, settings.relaxation)
-            self.marginal_error = marginal_error(scores, prior)
+                rounds, relaxation = settings.sinkhorn_iterations, settings.relaxation
+                scores = sinkhorn(scores, settings.epsilon, rounds, prior, relaxation, self.reduction)
+            self.marginal_error = marginal_error(scores, prior, self.reduction)
         return scores
 
     def __call__(
@@ -190,6 +200,7 @@ class Objective:
         centroids: Tensor | None,
         epoch: int,
         source_logits: Tensor | None = None,
+        targets: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """The parts that count in this epoch, unweighted; what is switched off or still warming up is not computed.
 
@@ -199,21 +210,28 @@ class Objective:
             centroids: C, (K, d); ``None`` leaves out the KL part.
             epoch: Counted from 0.
             source_logits: (n, K) logits that the pseudo-labels come from, such as a pass without dropout; ``logits`` if ``None``.
+            targets: (u, K) pseudo-labels, where they are known already.
 
         Returns:
             ``{"class": …, "kl": …, "pl": …}``, or fewer.
         """
         settings = self.settings
         parts: dict[str, Tensor] = {}
-        if settings.class_weight > 0 and len(self.train_index):
-            parts["class"] = cross_entropy(logits.index_select(0, self.train_index), self.train_labels)
+        if settings.class_weight > 0 and (len(self.train_index) if self._labelled is None else self._labelled):
+            rows = logits.index_select(0, self.train_index)
+            parts["class"] = hard_cross_entropy(rows, self.train_labels, self._labelled)
         if self.ramp(epoch) == 0:
             return parts
         if settings.kl_weight > 0 and centroids is not None:
-            parts["kl"] = embedded_clustering_loss(embeddings, centroids)
-        if settings.pl_weight > 0 and len(self.unlabelled_index):
-            targets = self.targets(logits if source_logits is None else source_logits)
-            parts["pl"] = soft_cross_entropy(logits, targets, self.unlabelled_index)
+            if self._nodes is None and not self.reduction.alone:
+                self._nodes = self.reduction.count(len(embeddings))
+            parts["kl"] = embedded_clustering_loss(
+                embeddings, centroids, reduction=self.reduction.of("frequencies"), count=self._nodes
+            )
+        if settings.pl_weight > 0 and (len(self.unlabelled_index) if self._unlabelled is None else self._unlabelled):
+            if targets is None:
+                targets = self.targets(logits if source_logits is None else source_logits)
+            parts["pl"] = soft_cross_entropy(logits, targets, self.unlabelled_index, self._unlabelled)
         return parts
 
     def total(self, parts: Mapping[str, Tensor], epoch: int) -> Tensor:

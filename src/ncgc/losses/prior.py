@@ -12,6 +12,7 @@ from torch import Tensor
 from ncgc.errors import ParameterError
 from ncgc.losses._parameters import check_real, check_whole
 from ncgc.losses._rows import column_sums
+from ncgc.ops import ALONE, Reduction
 
 Prior: TypeAlias = str | Tensor | np.ndarray | Sequence[float] | None
 
@@ -92,13 +93,14 @@ class PriorEstimate:
         """(K,) float64 shares that sum to 1."""
         return (1 - self.shrinkage) * self.mean + self.shrinkage / self.num_classes
 
-    def update(self, probabilities: Tensor) -> Tensor:
+    def update(self, probabilities: Tensor, reduction: Reduction = ALONE) -> Tensor:
         """Take in (n, K) predicted probabilities; no rows leave the estimate as it is. Returns the new :attr:`value`."""
         if probabilities.dim() != 2 or probabilities.shape[1] != self.num_classes:
             raise ParameterError(
                 f"The 'probabilities' of PriorEstimate must be an (n, {self.num_classes}) matrix. Got the shape {tuple(probabilities.shape)} instead."
             )
-        if probabilities.shape[0]:
-            latest = resolve_prior(column_sums(probabilities.detach()), self.num_classes, owner="PriorEstimate.update")
+        if probabilities.shape[0] or not reduction.alone:
+            sums = reduction.total(column_sums(probabilities.detach()))
+            latest = resolve_prior(sums, self.num_classes, owner="PriorEstimate.update")
             self.mean = self.momentum * self.mean + (1 - self.momentum) * latest
         return self.value

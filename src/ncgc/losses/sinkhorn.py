@@ -16,6 +16,7 @@ from ncgc.errors import ParameterError
 from ncgc.losses._parameters import check_real, check_whole
 from ncgc.losses._rows import column_sums, row_softmax
 from ncgc.losses.prior import Prior, resolve_prior
+from ncgc.ops import ALONE, Reduction, total_logsumexp
 
 # One shift for the whole kernel as long as no entry falls below exp(-40); a shift a row beyond that.
 _ONE_SHIFT = 40.0
@@ -38,7 +39,12 @@ class SinkhornResult(NamedTuple):
 
 
 def sinkhorn(
-    scores: Tensor, epsilon: float = 0.04, iterations: int = 3, prior: Prior = None, relaxation: float = 1.0
+    scores: Tensor,
+    epsilon: float = 0.04,
+    iterations: int = 3,
+    prior: Prior = None,
+    relaxation: float = 1.0,
+    reduction: Reduction = ALONE,
 ) -> Tensor:
     r"""Soft targets Ψ whose rows sum to 1 and whose columns sum to (or lean toward) n·b.
 
@@ -64,6 +70,7 @@ def sinkhorn(
         iterations: Rounds T. With 0, or with ``relaxation=0``, the result is ``softmax(scores/ε)`` and the prior has no say.
         prior: (K,) non-negative column shares b, any positive sum; uniform if ``None``. A class of share 0 gets nothing.
         relaxation: κ, from 0 to 1.
+        reduction: Of the sums over rows, where ``scores`` are not all rows: K numbers a round.
 
     Returns:
         (n, K) targets, detached, of the type of ``scores``.
@@ -89,9 +96,9 @@ def sinkhorn(
     shares = resolve_prior(prior, scores.shape[1], owner="sinkhorn")
     with torch.no_grad():
         scores = scores.detach()
-        if scores.numel() == 0:
+        if scores.numel() == 0 and reduction.alone:
             return torch.empty_like(scores)
-        lowest, highest = torch.stack(torch.aminmax(scores)).tolist()
+        lowest, highest = _extremes(scores, reduction)
         if not (math.isfinite(lowest) and math.isfinite(highest)):  # NaN passes through aminmax
             raise ParameterError(
                 "The 'scores' of sinkhorn hold NaN or infinity; the model has diverged: lower the learning rate or scale the features."
@@ -103,10 +110,10 @@ def sinkhorn(
             return row_softmax((wide - highest).div_(epsilon)).to(scores.dtype)
         present = shares > 0
         if bool(present.all()):
-            return _scale(wide, epsilon, iterations, shares, relaxation, highest, spread).to(scores.dtype)
+            return _scale(wide, epsilon, iterations, shares, relaxation, highest, spread, reduction).to(scores.dtype)
         columns = present.nonzero().squeeze(1).to(scores.device)
         some = wide.index_select(1, columns)
-        some = _scale(some, epsilon, iterations, shares[present], relaxation, highest, spread)
+        some = _scale(some, epsilon, iterations, shares[present], relaxation, highest, spread, reduction)
         return torch.zeros_like(scores).index_copy_(1, columns, some.to(scores.dtype))
 
 
@@ -126,7 +133,7 @@ def sinkhorn_result(
     return SinkhornResult(targets, marginal_error(targets, prior), iterations)
 
 
-def marginal_error(targets: Tensor, prior: Prior = None) -> float:
+def marginal_error(targets: Tensor, prior: Prior = None, reduction: Reduction = ALONE) -> float:
     """Total variation ½ Σ_k |share_k − b_k| between the column shares of (n, K) targets and the prior, from 0 to 1.
 
     Example:
@@ -136,19 +143,40 @@ def marginal_error(targets: Tensor, prior: Prior = None) -> float:
         0.25
     """
     shares = resolve_prior(prior, targets.shape[1], owner="marginal_error")
-    if targets.shape[0] == 0:
+    if targets.shape[0] == 0 and reduction.alone:
         return 0.0
     with torch.no_grad():
-        columns = column_sums(targets)
+        columns = reduction.total(column_sums(targets))
         return float((columns / columns.sum() - shares).abs().sum() / 2)
 
 
+def _extremes(scores: Tensor, reduction: Reduction) -> tuple[float, float]:
+    """The lowest and the highest score of the whole graph."""
+    if reduction.alone:
+        low, high = torch.stack(torch.aminmax(scores)).tolist()
+        return low, high
+    ends = scores.new_full((3,), -math.inf)
+    if scores.numel():
+        low_, high_ = torch.aminmax(scores)
+        ends = torch.stack([-low_, high_, high_.isnan().to(high_.dtype)])
+    low, high, broken = reduction.highest(ends.nan_to_num(math.inf, math.inf, -math.inf)).tolist()
+    return (math.nan, math.nan) if broken > 0 else (-low, high)
+
+
 def _scale(
-    scores: Tensor, epsilon: float, iterations: int, shares: Tensor, relaxation: float, highest: float, spread: float
+    scores: Tensor,
+    epsilon: float,
+    iterations: int,
+    shares: Tensor,
+    relaxation: float,
+    highest: float,
+    spread: float,
+    reduction: Reduction,
 ) -> Tensor:
     """The rounds themselves; L = (scores − highest)/ε. K-vectors are NumPy's in float64, n-vectors lie with the scores."""
     n, k = scores.shape
-    log_target = np.log(n * shares.numpy() / float(shares.sum()))
+    # only differences of f count, so the n of all rows, which would take a message to know, may be left out
+    log_target = np.log((n if reduction.alone else 1) * shares.numpy() / float(shares.sum()))
     absorbed = np.zeros(k)  # the part of f that is inside the kernel
     if spread <= _ONE_SHIFT:
         kernel, height = scores.sub(highest).mul_(1 / epsilon).exp_(), scores.new_zeros(())
@@ -156,11 +184,11 @@ def _scale(
         row_potential = height  # −g, up to a constant: only differences of f count
     else:
         kernel, height = _kernel(scores, epsilon, absorbed, highest)
-        row_potential = height.max()
+        row_potential = reduction.highest(_largest(height))
         row_scale = (height - row_potential).exp_()
     column_scale = scores.new_ones(k)
     for round_ in range(iterations):
-        columns = column_sums(kernel, row_scale).numpy()
+        columns = reduction.total(column_sums(kernel, row_scale)).numpy()
         if columns.min() >= _TINY:
             log_columns = np.log(columns) - absorbed
         else:
@@ -168,7 +196,7 @@ def _scale(
                 row_potential = height - row_scale.log()
             log_columns = np.log(np.maximum(columns, _TINY)) - absorbed
             for column in np.flatnonzero(columns < _TINY).tolist():
-                exact = ((scores[:, column] - highest) / epsilon - row_potential).logsumexp(0)
+                exact = total_logsumexp((scores[:, column] - highest) / epsilon - row_potential, reduction)
                 log_columns[column] = float(exact)
         potential = relaxation * (log_target - log_columns)
         step = potential - absorbed
@@ -181,6 +209,10 @@ def _scale(
             column_scale = torch.from_numpy(np.exp(step)).to(scores)
         row_scale = torch.mv(kernel, column_scale).reciprocal_()
     return kernel.mul_(column_scale).mul_(row_scale.unsqueeze(1))
+
+
+def _largest(height: Tensor) -> Tensor:
+    return height.max() if len(height) else height.new_tensor(-math.inf)
 
 
 def _kernel(scores: Tensor, epsilon: float, absorbed: np.ndarray, highest: float) -> tuple[Tensor, Tensor]:

@@ -41,5 +41,7 @@ class GATLayer(Layer):
         scores = linear(h, self.weight @ vectors) if small else z @ vectors
         source, target = scores[:, : self.heads], scores[:, self.heads :]
         p = self.attention_dropout if walk.training else 0.0
-        neighbourhood = walk.operators.neighbourhood
-        return attend(neighbourhood, z, source, target, p=p, generator=walk.generator, beta=self.beta, bias=self.bias)
+        return attend(
+            walk.operators.neighbourhood, z, source, target, p=p, generator=walk.generator, beta=self.beta, bias=self.bias,
+            reduction=walk.reduction,
+        )  # fmt: skip

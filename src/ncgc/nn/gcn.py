@@ -18,4 +18,4 @@ class GCNLayer(Layer):
         self.bias = nn.Parameter(torch.zeros(out_features))
 
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
-        return soft_orthogonal_layer(h, self.weight, walk.operators.gcn, self.beta, self.bias)
+        return soft_orthogonal_layer(h, self.weight, walk.operators.gcn, self.beta, self.bias, walk.reduction)

@@ -31,10 +31,16 @@ class GCNIILayer(Layer):
         self.theta = math.log(theta / layer + 1.0)
         self.weight = glorot(features, features, generator)
 
+    def transformed(self, h: Hidden) -> Tensor:
+        assert isinstance(h, Tensor)
+        return h
+
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
         assert isinstance(h, Tensor)
         assert walk.initial is not None
         keep = 1.0 - self.alpha
-        support = propagate_soft_orthogonal(walk.operators.scaled_gcn(keep), h, keep * self.beta)
+        support = propagate_soft_orthogonal(
+            walk.operators.scaled_gcn(keep), h, keep * self.beta, reduction=walk.reduction
+        )
         support = torch.add(support, walk.initial, alpha=self.alpha)
         return torch.addmm(support, support, self.weight, beta=1.0 - self.theta, alpha=self.theta)

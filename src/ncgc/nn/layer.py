@@ -9,19 +9,21 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.nn.operators import GraphOperators
-from ncgc.ops import FeatureMatrix
+from ncgc.ops import ALONE, Draws, FeatureMatrix, Reduction, linear
 
 Hidden = Tensor | FeatureMatrix
 
 
 @dataclass
 class Pass:
-    """One walk through the network: the graph, whether to drop, where randomness comes from, and H⁰ for GCNII."""
+    """One walk through the network: the graph, whether to drop, where randomness comes from, H⁰ for GCNII, how sums over
+    nodes become whole."""
 
     operators: GraphOperators
     training: bool = False
-    generator: torch.Generator | None = None
+    generator: Draws | None = None
     initial: Tensor | None = None
+    reduction: Reduction = ALONE
 
 
 class Layer(nn.Module):
@@ -34,6 +36,12 @@ class Layer(nn.Module):
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
         """The layer's output before the activation, n×out_features."""
         raise TypeError(f"{type(self).__name__} must define forward(h, walk).")
+
+    def transformed(self, h: Hidden) -> Tensor:
+        """Z (n×out_features), what is propagated and kept orthogonal: H·W unless a layer says otherwise."""
+        weight = self.weight
+        assert isinstance(weight, Tensor)
+        return linear(h, weight)
 
     def extra_repr(self) -> str:
         return f"{self.in_features}, {self.out_features}, beta={self.beta}"

@@ -19,4 +19,4 @@ class MLPLayer(Layer):
 
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
         z = linear(h, self.weight)
-        return (z + soft_orthogonal(z, self.beta) if self.beta else z) + self.bias
+        return (z + soft_orthogonal(z, self.beta, walk.reduction) if self.beta else z) + self.bias

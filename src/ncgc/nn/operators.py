@@ -10,7 +10,7 @@ from scipy import sparse
 from torch import Tensor
 
 from ncgc.graph import Graph
-from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
+from ncgc.ops import ALONE, FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
 
 
 class GraphOperators:
@@ -25,6 +25,7 @@ class GraphOperators:
         self.graph = graph
         self.dtype = dtype
         self._scaled: dict[float, SparseMatrix] = {}
+        self.reduction = ALONE  # of sums over nodes: these are all
 
     @cached_property
     def _adjacency(self) -> sparse.csr_array:
@@ -48,9 +49,7 @@ class GraphOperators:
     def scaled_gcn(self, factor: float) -> SparseMatrix:
         """factor·Â, for layers that weigh the propagation against something else."""
         if factor not in self._scaled:
-            a = self.gcn
-            values = a.values * factor
-            self._scaled[factor] = SparseMatrix(a.row_pointers, a.columns, values, a.shape, symmetric=True)
+            self._scaled[factor] = self.gcn.scaled(factor)
         return self._scaled[factor]
 
     @cached_property

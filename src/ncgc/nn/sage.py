@@ -19,7 +19,7 @@ class SAGELayer(Layer):
         self.bias = nn.Parameter(torch.zeros(out_features))
 
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
-        out = soft_orthogonal_layer(h, self.weight, walk.operators.mean, self.beta, self.bias)
+        out = soft_orthogonal_layer(h, self.weight, walk.operators.mean, self.beta, self.bias, walk.reduction)
         if isinstance(h, FeatureMatrix):
             return out + h.linear(self.self_weight)
         return torch.addmm(out, h, self.self_weight)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ncgc.errors import ParameterError
 from ncgc.nn.layer import Hidden, Layer, Pass
-from ncgc.ops import FeatureMatrix, soft_orthogonal
+from ncgc.ops import FeatureMatrix, RowDraws, soft_orthogonal
 
 # where PyG's layers keep the W of Z = H·W that is propagated, in the order to look
 _LINEAR_NAMES = ("lin_l", "lin", "lin_src", "lin_rel", "lin_value", "lin1")
@@ -117,6 +117,8 @@ def _randomness_from(walk: Pass) -> Iterator[None]:
     if not walk.training or walk.generator is None:
         yield
         return
+    if isinstance(walk.generator, RowDraws):
+        raise ParameterError("PyG layers cannot drop by row, so they train in one process and with batch='full' only.")
     seed = int(torch.randint(2**31, (1,), generator=walk.generator))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

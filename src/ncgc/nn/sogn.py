@@ -17,7 +17,7 @@ from ncgc.nn.mlp import MLPLayer
 from ncgc.nn.operators import GraphOperators
 from ncgc.nn.sage import SAGELayer
 from ncgc.nn.soft_orthogonal import wrap
-from ncgc.ops import linear, personalised_pagerank, relu_dropout
+from ncgc.ops import Draws, FeatureMatrix, linear, personalised_pagerank, relu_dropout
 
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
 Factory = Callable[[int, int], nn.Module]
@@ -129,34 +129,42 @@ class SOGN(nn.Module):
         """
         return output.logits if self.decoupled else output.embeddings
 
-    def forward(
-        self, operators: GraphOperators, generator: torch.Generator | None = None, embeddings: bool = True
-    ) -> Output:
+    def forward(self, operators: GraphOperators, generator: Draws | None = None, embeddings: bool = True) -> Output:
         """Embeddings and logits of all nodes; ``generator`` feeds the dropout when in training mode.
 
         ``embeddings=False`` says that only the logits are needed: APPNP then propagates K columns and not d.
         """
         walk = Pass(operators, self.training, generator)
-        features = operators.features.dropout(self.input_dropout, generator, self.training)
-        h: Hidden = features.drop_rows(self.node_dropout, generator, self.training)
-        if self.entry is not None and self.entry_bias is not None:
-            h = relu_dropout(linear(h, self.entry) + self.entry_bias, self.dropout, generator, self.training)
-            walk.initial = h
-        for i, conv in enumerate(self.convs):
-            out = conv(h, walk)
-            if self.residuals is not None:
-                out = out + linear(h, self.residuals[i])
-            if self.norms is not None:
-                out = self.norms[i](out)
-            h = relu_dropout(out, self.dropout, generator, self.training)
+        h = self.enter(operators.features, walk)
+        for i in range(len(self.convs)):
+            h = self.layer(i, h, walk)
         assert isinstance(h, Tensor)
-        if self.backbone != "appnp":
+        if not self.decoupled:
             return Output(h, h @ self.prototypes)
         if not embeddings:
             return Output(h, personalised_pagerank(operators.gcn, h @ self.prototypes, self.alpha, self.steps))
         # propagation and head commute, so propagating H gives the same logits and embeddings that know the graph
         h = personalised_pagerank(operators.gcn, h, self.alpha, self.steps)
         return Output(h, h @ self.prototypes)
+
+    def enter(self, features: FeatureMatrix, walk: Pass) -> Hidden:
+        """What the first layer gets of X: a dropout draw of it or, in GCNII, H⁰, which the walk keeps."""
+        features = features.dropout(self.input_dropout, walk.generator, self.training)
+        h: Hidden = features.drop_rows(self.node_dropout, walk.generator, self.training)
+        if self.entry is not None and self.entry_bias is not None:
+            h = relu_dropout(linear(h, self.entry) + self.entry_bias, self.dropout, walk.generator, self.training)
+            walk.initial = h
+        return h
+
+    def layer(self, i: int, h: Hidden, walk: Pass) -> Tensor:
+        """H^{i+1} (n×d) out of H^i, i from 0: the convolution with residual, norm, activation and dropout."""
+        walk.reduction = walk.operators.reduction.of(f"layer {i}")
+        out: Tensor = self.convs[i](h, walk)
+        if self.residuals is not None:
+            out = out + linear(h, self.residuals[i])
+        if self.norms is not None:
+            out = self.norms[i](out)
+        return relu_dropout(out, self.dropout, walk.generator, self.training)
 
 
 def _norm(name: str, width: int) -> nn.Module:

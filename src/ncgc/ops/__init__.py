@@ -4,17 +4,23 @@ Each custom gradient is checked by ``gradcheck`` and each kernel against a slow 
 """
 
 from ncgc.ops.attention import attend, attention_values
+from ncgc.ops.draws import Draws, RowDraws
 from ncgc.ops.dropout import dropout, keep_mask, relu_dropout
 from ncgc.ops.layer import soft_orthogonal_layer
 from ncgc.ops.memory import kept_memory
 from ncgc.ops.normalise import gcn_normalised, mean_normalised, with_self_loops
 from ncgc.ops.propagate import personalised_pagerank, propagate
+from ncgc.ops.reduction import ALONE, Reduction, total_logsumexp
 from ncgc.ops.soft_orthogonal import propagate_soft_orthogonal, soft_orthogonal
 from ncgc.ops.sparse import SparseMatrix
 from ncgc.ops.sparse_linear import FeatureMatrix, linear
 
 __all__ = [
+    "ALONE",
+    "Draws",
     "FeatureMatrix",
+    "Reduction",
+    "RowDraws",
     "SparseMatrix",
     "attend",
     "attention_values",
@@ -30,5 +36,6 @@ __all__ = [
     "relu_dropout",
     "soft_orthogonal",
     "soft_orthogonal_layer",
+    "total_logsumexp",
     "with_self_loops",
 ]

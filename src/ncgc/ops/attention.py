@@ -18,7 +18,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ncgc.ops.draws import Draws
 from ncgc.ops.dropout import keep_mask
+from ncgc.ops.reduction import ALONE, Reduction
 from ncgc.ops.soft_orthogonal import coupling, gram, gram_gradient
 from ncgc.ops.sparse import SparseMatrix, product
 
@@ -79,23 +81,24 @@ class _Attend(torch.autograd.Function):
         bias: Tensor | None,
         slope: float,
         p: float,
-        generator: torch.Generator | None,
+        generator: Draws | None,
         beta: float,
+        reduction: Reduction,
     ) -> Tensor:
         heads = source.shape[1]
         alpha, negative = _values_and_signs(pattern, source, target, slope)
-        mask, scale = keep_mask(alpha.shape, p, generator) if p > 0.0 else (None, 1.0)
+        mask, scale = keep_mask(alpha.shape, p, generator, pattern) if p > 0.0 else (None, 1.0)
         used = alpha if mask is None else (alpha * mask).mul_(scale)
         out = _by_heads(pattern.with_values, used, z)
         if bias is not None:
             out += bias
         m = inverse = None
         if beta != 0.0:
-            m, inverse = coupling(gram(z))
+            m, inverse = coupling(reduction.total(gram(z[: reduction.owned(len(z))])))
             out.addmm_(z, m, alpha=-beta)
         ctx.save_for_backward(z, alpha, negative, mask, m, inverse)
         ctx.pattern, ctx.slope, ctx.scale, ctx.beta, ctx.has_bias = pattern, slope, scale, beta, bias is not None
-        ctx.heads = heads
+        ctx.heads, ctx.reduction = heads, reduction
         return out
 
     @staticmethod
@@ -107,7 +110,9 @@ class _Attend(torch.autograd.Function):
         dz = _by_heads(pattern.transposed_with_values, used, u)
         if m is not None:
             dz.addmm_(u, m.t(), alpha=-ctx.beta)
-            dz.addmm_(z, gram_gradient((z.t() @ u).mul_(-ctx.beta), m, inverse))
+            dm = ctx.reduction.of("gradient").total((z.t() @ u).mul_(-ctx.beta))
+            own = ctx.reduction.owned(len(z))  # a row counts once in G, where it is owned
+            dz[:own].addmm_(z[:own], gram_gradient(dm, m, inverse))
         d_source, d_target = z.new_empty(len(z), heads), z.new_empty(len(z), heads)
         u_heads, z_heads = _split(u, heads), _split(z, heads)
         for head in range(heads):
@@ -121,7 +126,7 @@ class _Attend(torch.autograd.Function):
             d_target[:, head] = _row_sums(pattern.with_values(d_score))
             d_source[:, head] = _row_sums(pattern.transposed_with_values(d_score))
         d_bias = u.sum(dim=0) if ctx.has_bias else None
-        return None, dz, d_source, d_target, d_bias, None, None, None, None
+        return None, dz, d_source, d_target, d_bias, None, None, None, None, None
 
 
 def _by_heads(matrix: Callable[[Tensor], Tensor], values: Tensor, dense: Tensor) -> Tensor:
@@ -139,9 +144,10 @@ def attend(
     target: Tensor,
     slope: float = 0.2,
     p: float = 0.0,
-    generator: torch.Generator | None = None,
+    generator: Draws | None = None,
     beta: float = 0.0,
     bias: Tensor | None = None,
+    reduction: Reduction = ALONE,
 ) -> Tensor:
     """Σ_j α_ij·Z_j for every node and head, heads side by side, − β·Z̃Z̃ᵀZ + bias.
 
@@ -153,6 +159,7 @@ def attend(
         p: dropout on the attention coefficients; the caller passes 0 outside training.
         beta: strength of the soft orthogonal constraint.
         bias: (heads·c,) or None.
+        reduction: of the d×d sums over rows, where these are not all rows.
 
     >>> from scipy.sparse import csr_array
     >>> pattern = SparseMatrix.from_scipy(csr_array([[1.0, 1.0], [0.0, 1.0]]))
@@ -160,5 +167,5 @@ def attend(
     tensor([[2.],
             [3.]])
     """
-    result: Tensor = _Attend.apply(pattern, z, source, target, bias, slope, p, generator, beta)
+    result: Tensor = _Attend.apply(pattern, z, source, target, bias, slope, p, generator, beta, reduction)
     return result

@@ -13,32 +13,48 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ncgc.ops.draws import Draws, RowDraws
+from ncgc.ops.sparse import SparseMatrix
+
 
 def _threshold(p: float) -> int:
     return min(max(round(256 * p), 1 if p > 0 else 0), 255)
 
 
 def keep_mask(
-    shape: torch.Size | tuple[int, ...], p: float, generator: torch.Generator | None = None
+    shape: torch.Size | tuple[int, ...],
+    p: float,
+    generator: Draws | None = None,
+    pattern: SparseMatrix | None = None,
 ) -> tuple[Tensor, float]:
     """A boolean keep mask and the scale 1/(1−p) for kept entries.
+
+    ``pattern`` says which matrix a mask of the shape (nnz,) is for, or which n×n one of the shape (heads, nnz): draws by row
+    need to know.
 
     >>> mask, scale = keep_mask((1000, 100), 0.5, torch.Generator().manual_seed(0))
     >>> scale, abs(mask.float().mean().item() - 0.5) < 0.01
     (2.0, True)
     """
+    threshold = _threshold(p)
+    scale = 256.0 / (256 - threshold)
+    if isinstance(generator, RowDraws):
+        if pattern is None:
+            return generator.bytes(shape) >= threshold, scale
+        if len(shape) == 1:
+            return generator.entry_bytes(pattern) >= threshold, scale
+        return torch.stack([generator.edge_bytes(pattern) for _ in range(shape[0])]) >= threshold, scale
     size = 1
     for length in shape:
         size *= length
-    threshold = _threshold(p)
     words = torch.empty((size + 7) // 8, dtype=torch.int64).random_(-(2**63), None, generator=generator)
     bytes_ = words.view(torch.uint8)[:size].view(shape)
-    return bytes_ >= threshold, 256.0 / (256 - threshold)
+    return bytes_ >= threshold, scale
 
 
 class _Dropout(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
+    def forward(ctx: Any, x: Tensor, p: float, generator: Draws | None) -> Tensor:
         mask, scale = keep_mask(x.shape, p, generator)
         ctx.save_for_backward(mask)
         ctx.scale = scale
@@ -55,7 +71,7 @@ class _ReluDropout(torch.autograd.Function):
     """Keeps only its output: an entry is positive exactly where the ReLU was open and the entry kept."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, p: float, generator: torch.Generator | None) -> Tensor:
+    def forward(ctx: Any, x: Tensor, p: float, generator: Draws | None) -> Tensor:
         mask, scale = keep_mask(x.shape, p, generator)
         y = torch.relu(x).mul_(mask).mul_(scale)
         ctx.save_for_backward(y)
@@ -69,7 +85,7 @@ class _ReluDropout(torch.autograd.Function):
         return torch.ops.aten.threshold_backward(gradients[0], y, 0).mul_(ctx.scale), None, None
 
 
-def dropout(x: Tensor, p: float, generator: torch.Generator | None = None, training: bool = True) -> Tensor:
+def dropout(x: Tensor, p: float, generator: Draws | None = None, training: bool = True) -> Tensor:
     """Zero each entry with probability p, scale the rest by 1/(1−p); the identity when not training or p = 0."""
     if not training or p == 0.0:
         return x
@@ -77,7 +93,7 @@ def dropout(x: Tensor, p: float, generator: torch.Generator | None = None, train
     return result
 
 
-def relu_dropout(x: Tensor, p: float, generator: torch.Generator | None = None, training: bool = True) -> Tensor:
+def relu_dropout(x: Tensor, p: float, generator: Draws | None = None, training: bool = True) -> Tensor:
     """dropout(relu(x)) in fewer passes, storing nothing but its output for the gradient."""
     if not training or p == 0.0:
         return torch.relu(x)

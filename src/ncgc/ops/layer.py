@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ncgc.ops.reduction import ALONE, Reduction
 from ncgc.ops.soft_orthogonal import coupling, gram_gradient, propagate_soft_orthogonal, propagated
-from ncgc.ops.sparse import SparseMatrix, product
+from ncgc.ops.sparse import SparseMatrix
 from ncgc.ops.sparse_linear import SPARSE_COST, FeatureMatrix, linear
 
 
@@ -46,12 +47,14 @@ class _FirstLayer(torch.autograd.Function):
         beta: float,
         bias: Tensor | None,
         twice: bool,
+        reduction: Reduction,
     ) -> Tensor:
         z = features.product(weight)
         f = features.transposed_product(z) if features.gram is None else features.gram @ weight
-        m, inverse = coupling(weight.t() @ f)
+        m, inverse = coupling(reduction.total(weight.t() @ f))
         ctx.save_for_backward(weight, f, m, inverse, None if twice else z)
         ctx.features, ctx.matrix, ctx.beta, ctx.has_bias = features, matrix, beta, bias is not None
+        ctx.reduction = reduction.of("gradient")
         return propagated(matrix, z, m, beta, bias)
 
     @staticmethod
@@ -59,19 +62,24 @@ class _FirstLayer(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         weight, f, m, inverse, z = ctx.saved_tensors
         u, features, beta = gradients[0], ctx.features, ctx.beta
-        v = product(ctx.matrix.transposed, u)
+        v = ctx.matrix.transposed_product(u)
         if z is None:
             e = features.transposed_product(u)
-            s = gram_gradient((weight.t() @ e).mul_(-beta), m, inverse)
+            s = gram_gradient(ctx.reduction.total((weight.t() @ e).mul_(-beta)), m, inverse)
             dw = features.transposed_product(v).addmm_(e, m.t(), alpha=-beta)
         else:
-            s = gram_gradient((z.t() @ u).mul_(-beta), m, inverse)
+            s = gram_gradient(ctx.reduction.total((z.t() @ u).mul_(-beta)), m, inverse)
             dw = features.transposed_product(v.addmm_(u, m.t(), alpha=-beta))
-        return dw.addmm_(f, s), None, None, None, u.sum(dim=0) if ctx.has_bias else None, None
+        return dw.addmm_(f, s), None, None, None, u.sum(dim=0) if ctx.has_bias else None, None, None
 
 
 def soft_orthogonal_layer(
-    h: Tensor | FeatureMatrix, weight: Tensor, matrix: SparseMatrix, beta: float, bias: Tensor | None = None
+    h: Tensor | FeatureMatrix,
+    weight: Tensor,
+    matrix: SparseMatrix,
+    beta: float,
+    bias: Tensor | None = None,
+    reduction: Reduction = ALONE,
 ) -> Tensor:
     """P·Z − β·Z̃Z̃ᵀZ + bias with Z = H·W, by the cheapest way.
 
@@ -79,10 +87,12 @@ def soft_orthogonal_layer(
         h: hidden states n×d_in, or the features.
         weight: W, d_in×d.
         matrix: the propagation P.
+        reduction: of the d×d sums over rows, where these are not all rows. Every way asks it the same in the same order, so
+            that processes may take different ones.
     """
     if beta != 0.0 and isinstance(h, FeatureMatrix):
-        way = first_layer_way(h, weight.shape[1])
+        way = first_layer_way(h, weight.shape[1]) if reduction.owned(h.shape[0]) == h.shape[0] else "plain"
         if way != "plain":
-            result: Tensor = _FirstLayer.apply(weight, h, matrix, beta, bias, way == "twice")
+            result: Tensor = _FirstLayer.apply(weight, h, matrix, beta, bias, way == "twice", reduction)
             return result
-    return propagate_soft_orthogonal(matrix, linear(h, weight), beta, bias)
+    return propagate_soft_orthogonal(matrix, linear(h, weight), beta, bias, reduction)

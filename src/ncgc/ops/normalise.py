@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import sparse
+
+ROWS = 100_000  # that are normalised at a time
 
 
 def with_self_loops(adjacency: sparse.csr_array) -> sparse.csr_array:
@@ -27,8 +31,9 @@ def gcn_normalised(adjacency: sparse.csr_array) -> sparse.csr_array:
     """
     looped = with_self_loops(adjacency)
     scale = 1.0 / np.sqrt(np.asarray(looped.sum(axis=1), dtype=np.float64).reshape(-1))
-    rows = np.repeat(np.arange(looped.shape[0]), np.diff(looped.indptr))
-    looped.data = (looped.data * scale[rows] * scale[looped.indices]).astype(adjacency.dtype)
+    for rows, entries in _row_blocks(looped):
+        own = np.repeat(scale[rows], np.diff(looped.indptr[rows.start : rows.stop + 1]))
+        looped.data[entries] = looped.data[entries] * own * scale[looped.indices[entries]]
     return looped
 
 
@@ -41,6 +46,16 @@ def mean_normalised(adjacency: sparse.csr_array) -> sparse.csr_array:
     degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).reshape(-1)
     scale = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
     result = sparse.csr_array(adjacency.copy())
-    rows = np.repeat(np.arange(result.shape[0]), np.diff(result.indptr))
-    result.data = (result.data * scale[rows]).astype(adjacency.dtype)
+    for rows, entries in _row_blocks(result):
+        result.data[entries] = result.data[entries] * np.repeat(
+            scale[rows], np.diff(result.indptr[rows.start : rows.stop + 1])
+        )
     return result
+
+
+def _row_blocks(matrix: sparse.csr_array) -> Iterator[tuple[slice, slice]]:
+    """Stretches of rows and of their entries: what is computed in doubles is never as long as the matrix."""
+    n = matrix.shape[0]
+    for start in range(0, n, ROWS):
+        stop = min(start + ROWS, n)
+        yield slice(start, stop), slice(int(matrix.indptr[start]), int(matrix.indptr[stop]))

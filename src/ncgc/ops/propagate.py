@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ncgc.ops.sparse import SparseMatrix, product
+from ncgc.ops.sparse import SparseMatrix
 
 
 class _Propagate(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: SparseMatrix, dense: Tensor) -> Tensor:
         ctx.matrix = matrix
-        return product(matrix.csr, dense)
+        return matrix.product(dense)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
-        return None, product(ctx.matrix.transposed, gradients[0])
+        return None, ctx.matrix.transposed_product(gradients[0])
 
 
 def propagate(matrix: SparseMatrix, dense: Tensor) -> Tensor:
@@ -44,18 +45,18 @@ class _PersonalisedPageRank(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: SparseMatrix, dense: Tensor, alpha: float, steps: int) -> Tensor:
         ctx.matrix, ctx.alpha, ctx.steps = matrix, alpha, steps
-        return _steps(matrix.csr, dense, alpha, steps)
+        return _steps(matrix.added, dense, alpha, steps)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, None, None]:
-        return None, _steps(ctx.matrix.transposed, gradients[0], ctx.alpha, ctx.steps), None, None
+        return None, _steps(ctx.matrix.added_transposed, gradients[0], ctx.alpha, ctx.steps), None, None
 
 
-def _steps(csr: Tensor, start: Tensor, alpha: float, steps: int) -> Tensor:
+def _steps(added: Callable[..., Tensor], start: Tensor, alpha: float, steps: int) -> Tensor:
     h = start
     for _ in range(steps):
-        h = torch.addmm(start, csr, h, beta=alpha, alpha=1.0 - alpha)
+        h = added(start, h, beta=alpha, alpha=1.0 - alpha)
     return h
 
 

@@ -21,7 +21,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.ops.propagate import propagate
-from ncgc.ops.sparse import SparseMatrix, product
+from ncgc.ops.reduction import ALONE, Reduction
+from ncgc.ops.sparse import SparseMatrix
 
 _SYRK_FROM = 256  # below this many columns one product is as fast as the blocked half
 
@@ -64,43 +65,51 @@ def propagated(matrix: SparseMatrix | None, z: Tensor, m: Tensor, beta: float, b
     """P·Z − β·Z·M + bias in one buffer."""
     out = z.new_empty(z.shape) if bias is None else bias.expand_as(z).contiguous()
     torch.addmm(out, z, m, beta=0.0 if bias is None else 1.0, alpha=-beta, out=out)
-    return out if matrix is None else torch.addmm(out, matrix.csr, z, out=out)
+    return out if matrix is None else matrix.added(out, z, out=out)
 
 
 class _SoftOrthogonal(torch.autograd.Function):
     """P·Z − β·Z·M + bias in one output buffer; P and the bias are optional."""
 
     @staticmethod
-    def forward(ctx: Any, z: Tensor, beta: float, matrix: SparseMatrix | None, bias: Tensor | None) -> Tensor:
-        m, inverse = coupling(gram(z))
+    def forward(
+        ctx: Any, z: Tensor, beta: float, matrix: SparseMatrix | None, bias: Tensor | None, reduction: Reduction
+    ) -> Tensor:
+        m, inverse = coupling(reduction.total(gram(z[: reduction.owned(len(z))])))
         ctx.save_for_backward(z, m, inverse)
-        ctx.beta, ctx.matrix, ctx.has_bias = beta, matrix, bias is not None
+        ctx.beta, ctx.matrix, ctx.has_bias, ctx.reduction = beta, matrix, bias is not None, reduction
         return propagated(matrix, z, m, beta, bias)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, Tensor | None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, Tensor | None, None]:
         z, m, inverse = ctx.saved_tensors
-        u, beta = gradients[0], ctx.beta
+        u, beta, reduction = gradients[0], ctx.beta, ctx.reduction
         # one product [U | Z]·[−βMᵀ ; S] would need a copy of U and Z: two accumulating ones do not
-        dz = torch.empty_like(z) if ctx.matrix is None else product(ctx.matrix.transposed, u)
+        dz = torch.empty_like(z) if ctx.matrix is None else ctx.matrix.transposed_product(u)
         dz.addmm_(u, m.t(), beta=0.0 if ctx.matrix is None else 1.0, alpha=-beta)
-        dz.addmm_(z, gram_gradient((z.t() @ u).mul_(-beta), m, inverse))
-        return dz, None, None, u.sum(dim=0) if ctx.has_bias else None
+        dm = reduction.of("gradient").total((z.t() @ u).mul_(-beta))
+        own = reduction.owned(len(z))  # a row counts once in G, where it is owned
+        dz[:own].addmm_(z[:own], gram_gradient(dm, m, inverse))
+        return dz, None, None, u.sum(dim=0) if ctx.has_bias else None, None
 
 
-def soft_orthogonal(z: Tensor, beta: float) -> Tensor:
+def soft_orthogonal(z: Tensor, beta: float, reduction: Reduction = ALONE) -> Tensor:
     """−β·Z̃Z̃ᵀZ for Z (n×d): what a soft orthogonal layer adds to its propagation.
+
+    With some rows of Z only, ``reduction`` makes ZᵀZ that of all of them, and −β·ZᵀU in the gradient.
 
     >>> soft_orthogonal(torch.eye(2), 0.5)  # orthonormal columns: Z̃Z̃ᵀZ = Z
     tensor([[-0.5000,  0.0000],
             [ 0.0000, -0.5000]])
     """
-    result: Tensor = _SoftOrthogonal.apply(z, beta, None, None)
+    result: Tensor = _SoftOrthogonal.apply(z, beta, None, None, reduction)
     return result
 
 
-def propagate_soft_orthogonal(matrix: SparseMatrix, z: Tensor, beta: float, bias: Tensor | None = None) -> Tensor:
+def propagate_soft_orthogonal(
+    matrix: SparseMatrix, z: Tensor, beta: float, bias: Tensor | None = None, reduction: Reduction = ALONE
+) -> Tensor:
     """P·Z − β·Z̃Z̃ᵀZ + bias, accumulated in one n×d buffer forward and one backward.
 
     Args:
@@ -108,9 +117,10 @@ def propagate_soft_orthogonal(matrix: SparseMatrix, z: Tensor, beta: float, bias
         z: Z = H·W, n×d.
         beta: strength of the constraint; 0 gives plain propagation.
         bias: (d,) or None.
+        reduction: of the d×d sums over rows, where these are not all rows.
     """
     if beta == 0.0:
         out = propagate(matrix, z)
         return out if bias is None else out + bias
-    result: Tensor = _SoftOrthogonal.apply(z, beta, matrix, bias)
+    result: Tensor = _SoftOrthogonal.apply(z, beta, matrix, bias, reduction)
     return result

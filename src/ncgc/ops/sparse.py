@@ -112,6 +112,32 @@ class SparseMatrix:
             pointers, columns, values[order], (self.shape[1], self.shape[0]), check_invariants=False
         )
 
+    def added(
+        self, start: Tensor, dense: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
+    ) -> Tensor:
+        """β·start + α·P·dense for dense (m×d), in ``out`` if given, which may be ``start`` itself."""
+        return torch.addmm(start, self.csr, dense, beta=beta, alpha=alpha, out=out)
+
+    def added_transposed(
+        self, start: Tensor, dense: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
+    ) -> Tensor:
+        """β·start + α·Pᵀ·dense for dense (n×d)."""
+        return torch.addmm(start, self.transposed, dense, beta=beta, alpha=alpha, out=out)
+
+    def product(self, dense: Tensor) -> Tensor:
+        """P·dense, n×d."""
+        out = dense.new_empty(self.shape[0], dense.shape[1])
+        return self.added(out, dense, beta=0.0, out=out)
+
+    def transposed_product(self, dense: Tensor) -> Tensor:
+        """Pᵀ·dense, m×d."""
+        out = dense.new_empty(self.shape[1], dense.shape[1])
+        return self.added_transposed(out, dense, beta=0.0, out=out)
+
+    def scaled(self, factor: float) -> SparseMatrix:
+        """factor·P, on the same pattern."""
+        return SparseMatrix(self.row_pointers, self.columns, self.values * factor, self.shape, symmetric=self.symmetric)
+
     def to(self, dtype: torch.dtype) -> SparseMatrix:
         """The same matrix with values of another floating type."""
         return SparseMatrix(

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.coerce import Features
+from ncgc.ops.draws import Draws
 from ncgc.ops.dropout import dropout, keep_mask
 from ncgc.ops.sparse import SparseMatrix, product
 
@@ -76,7 +77,7 @@ class FeatureMatrix:
     def is_sparse(self) -> bool:
         return self.sparse is not None
 
-    def dropout(self, p: float, generator: torch.Generator | None = None, training: bool = True) -> FeatureMatrix:
+    def dropout(self, p: float, generator: Draws | None = None, training: bool = True) -> FeatureMatrix:
         """One dropout draw of X. On sparse X only the stored entries are drawn: the others are zero either way."""
         if not training or p == 0.0:
             return self
@@ -88,11 +89,11 @@ class FeatureMatrix:
             drawn.dense = dropout(self.dense, p, generator)
             drawn._replaced = True
         else:
-            mask, scale = keep_mask((self.sparse.nnz,), p, generator)
+            mask, scale = keep_mask((self.sparse.nnz,), p, generator, self.sparse)
             drawn._values = (self.sparse.values * mask).mul_(scale)
         return drawn
 
-    def drop_rows(self, p: float, generator: torch.Generator | None = None, training: bool = True) -> FeatureMatrix:
+    def drop_rows(self, p: float, generator: Draws | None = None, training: bool = True) -> FeatureMatrix:
         """One draw in which whole rows of X, the features of a node, are zero with probability p and others 1/(1−p) times.
 
         (M·X)·W = M·(X·W) for a diagonal M, so X itself is never copied.

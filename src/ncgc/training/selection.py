@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
+
+from ncgc.losses import hard_cross_entropy
+from ncgc.ops import ALONE, Reduction
 
 
 class Selection(Protocol):
@@ -20,6 +24,22 @@ class Selection(Protocol):
         """The reason to stop after this epoch, or None to go on."""
 
 
+class Resumable(Selection, Protocol):
+    """A Selection that can go on after an interruption."""
+
+    def state(self) -> dict[str, Any]:
+        """What it remembers, as JSON takes it."""
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Remember it again."""
+
+    def rows(self) -> dict[str, Tensor]:
+        """What it remembers of every node."""
+
+    def load_rows(self, rows: Mapping[str, Tensor]) -> None:
+        """Remember it again."""
+
+
 class BestValidation:
     """Keeps the epoch of best validation accuracy, of equals the one with the lower validation loss.
 
@@ -31,31 +51,46 @@ class BestValidation:
     Validation nodes drawn per class (as many of each) do not have the class shares of the graph, so their plain accuracy
     favours the wrong epoch. ``weigh`` then takes Σ_k b_k·accuracy_k with b the shares predicted for all nodes by the epoch
     of best balanced accuracy so far: one b for both epochs that are compared, and never that of an epoch that has collapsed.
+
+    Where a process has some of the nodes only, ``index`` are the validation nodes among them, and ``reduction`` makes their
+    sums whole.
     """
 
-    def __init__(self, index: Tensor, labels: Tensor, patience: int, settled: int, weigh: bool = False, first: int = 0):
+    def __init__(
+        self,
+        index: Tensor,
+        labels: Tensor,
+        patience: int,
+        settled: int,
+        weigh: bool = False,
+        first: int = 0,
+        reduction: Reduction = ALONE,
+    ):
         self.index, self.labels, self.first = index, labels, first
+        self.reduction, self.nodes = reduction, reduction.count(len(index))
         self.patience, self.settled = patience, settled
         self.best_epoch = 0
         self.best: tuple[float, float] = (-1.0, 0.0)  # accuracy, −loss
-        self.weigh = weigh and _drawn_per_class(labels)
+        self.weigh = weigh and _drawn_per_class(labels, reduction)
         self._balanced, self._shares = -1.0, torch.zeros(0)
         self._recalls = torch.zeros(0)  # of the best epoch
+        self._counts: Tensor | None = None  # (K,) validation nodes of each class
 
     def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
         chosen = logits[self.index]
         right = (chosen.argmax(dim=1) == self.labels).double()
-        loss = torch.nn.functional.cross_entropy(chosen, self.labels).item()
-        accuracy = right.mean().item()
+        classes = logits.shape[1]
+        hits = torch.bincount(self.labels, weights=right, minlength=classes)
+        loss, accuracy, hits = self._whole(chosen, right, hits)
         if not self.weigh:
             if self._better(epoch, (accuracy, -loss)):
                 self.best, self.best_epoch = (accuracy, -loss), epoch
             return {"val_accuracy": accuracy, "val_loss": loss}
-        classes = logits.shape[1]
-        counts = torch.bincount(self.labels, minlength=classes).clamp_min(1)
-        recalls = torch.bincount(self.labels, weights=right, minlength=classes) / counts
+        if self._counts is None:
+            self._counts = self.reduction.total(torch.bincount(self.labels, minlength=classes)).clamp_min(1)
+        recalls = hits / self._counts
         if accuracy > self._balanced:  # as many of each class: the plain accuracy is the balanced one
-            self._balanced, self._shares = accuracy, logits.softmax(dim=1).mean(dim=0).double()
+            self._balanced, self._shares = accuracy, self._predicted_shares(logits)
         if self.best_epoch:
             self.best = (float(self._shares @ self._recalls), self.best[1])
         weighted = float(self._shares @ recalls)
@@ -63,11 +98,49 @@ class BestValidation:
             self.best, self.best_epoch, self._recalls = (weighted, -loss), epoch, recalls
         return {"val_accuracy": accuracy, "val_weighted_accuracy": weighted, "val_loss": loss}
 
+    def _whole(self, chosen: Tensor, right: Tensor, hits: Tensor) -> tuple[float, float, Tensor]:
+        """Loss, accuracy and (K,) right answers by class over all validation nodes of the graph."""
+        if self.reduction.alone:
+            return hard_cross_entropy(chosen, self.labels).item(), right.mean().item(), hits
+        loss = hard_cross_entropy(chosen, self.labels, self.nodes).double()
+        sums = self.reduction.total(torch.cat([loss.view(1), hits]))
+        return float(sums[0]), float(sums[1:].sum()) / self.nodes, sums[1:]
+
+    def _predicted_shares(self, logits: Tensor) -> Tensor:
+        """(K,) float64 mean prediction over all nodes of the graph."""
+        predicted = logits.softmax(dim=1)
+        if self.reduction.alone:
+            return predicted.mean(dim=0).double()
+        return self.reduction.total(predicted.double().sum(dim=0)) / self.reduction.count(len(logits))
+
+    def state(self) -> dict[str, Any]:
+        """What has to be known to go on after an interruption, as JSON takes it."""
+        return {
+            "best_epoch": self.best_epoch,
+            "best": list(self.best),
+            "balanced": self._balanced,
+            "shares": self._shares.tolist(),
+            "recalls": self._recalls.tolist(),
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self.best_epoch, self.best, self._balanced = state["best_epoch"], tuple(state["best"]), state["balanced"]
+        self._shares = torch.tensor(state["shares"], dtype=torch.float64)
+        self._recalls = torch.tensor(state["recalls"], dtype=torch.float64)
+
+    def rows(self) -> dict[str, Tensor]:
+        """What is known of every node: nothing here."""
+        return {}
+
+    def load_rows(self, rows: Mapping[str, Tensor]) -> None:
+        pass
+
     def _better(self, epoch: int, found: tuple[float, float]) -> bool:
         """Whether what this epoch reached is to be kept rather than the best so far."""
         if self.best_epoch < self.first <= epoch:  # the best so far is from the warm-up
             accuracy = min(max(self.best[0], 0.0), 1.0)
-            return found[0] >= accuracy - (accuracy * (1 - accuracy) / max(len(self.index), 1)) ** 0.5
+            error: float = (accuracy * (1 - accuracy) / max(self.nodes, 1)) ** 0.5
+            return found[0] >= accuracy - error
         return found > self.best
 
     def stop(self, epoch: int) -> str | None:
@@ -75,9 +148,10 @@ class BestValidation:
         return "no gain in validation accuracy" if since >= self.patience else None
 
 
-def _drawn_per_class(labels: Tensor) -> bool:
+def _drawn_per_class(labels: Tensor, reduction: Reduction) -> bool:
     """Whether there are as many nodes of every class that occurs, more than two classes: chance hardly does that."""
-    counts = torch.bincount(labels)
+    highest = int(reduction.highest(labels.max() if len(labels) else torch.tensor(-1)))
+    counts = reduction.total(torch.bincount(labels, minlength=highest + 1))
     counts = counts[counts > 0]
     return len(counts) > 2 and bool((counts == counts[0]).all())
 
@@ -89,7 +163,8 @@ class StablePredictions:
     end with another predicted class than they began the window with. The last weights are kept.
     """
 
-    def __init__(self, patience: int, settled: int, tolerance: float = 0.001):
+    def __init__(self, patience: int, settled: int, tolerance: float = 0.001, reduction: Reduction = ALONE):
+        self.reduction = reduction
         # the first window begins at an epoch that was seen, or one of a single epoch would compare it with itself
         self.patience, self.settled, self.tolerance = patience, max(settled, 1), tolerance
         self.best_epoch = 0
@@ -100,13 +175,30 @@ class StablePredictions:
         predicted = logits.argmax(dim=1)
         if self._anchor is None:
             self._anchor = predicted
-        moved = (predicted != self._anchor).double().mean().item()
+        changed = (predicted != self._anchor).double()
+        if self.reduction.alone:
+            moved = changed.mean().item()
+        else:
+            moved = self.reduction.total(changed.sum()).item() / self.reduction.count(len(changed))
         if epoch > self.settled and (epoch - self.settled) % self.patience == 0:
             self._moved, self._anchor = moved, predicted
         elif epoch == self.settled:
             self._anchor = predicted
         self.best_epoch = epoch
         return {"moved": moved}
+
+    def state(self) -> dict[str, Any]:
+        return {"best_epoch": self.best_epoch, "moved": self._moved}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self.best_epoch, self._moved = state["best_epoch"], state["moved"]
+
+    def rows(self) -> dict[str, Tensor]:
+        """What is known of every node: the class it began the window with."""
+        return {} if self._anchor is None else {"anchor": self._anchor}
+
+    def load_rows(self, rows: Mapping[str, Tensor]) -> None:
+        self._anchor = rows.get("anchor")
 
     def stop(self, epoch: int) -> str | None:
         done = epoch > self.settled and (epoch - self.settled) % self.patience == 0 and self._moved <= self.tolerance

@@ -30,4 +30,8 @@ class PredictionAverage:
         else:
             self.mean = latest
         self.epochs += 1
+        return self.log_mean()
+
+    def log_mean(self) -> Tensor:
+        """(n, K) log P̄."""
         return self.mean.clamp_min(torch.finfo(self.mean.dtype).tiny).log()

@@ -1,0 +1,106 @@
+"""Running: sums over all nodes, estimated while only one part is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from ncgc.ops import Reduction
+
+
+class Totals:
+    """Sums over all nodes by name, kept as what each part last summed to.
+
+    With v_q what part q summed to when it was last visited, a part p at hand that sums to v now is taken for the whole as
+
+        S = v + Σ_{q≠p} v_q            (scaled up to all nodes while some part was never visited):
+
+    the others as they were at their last visit, this one as it is, with its gradient. While the weights stand still S is the
+    sum over all nodes, however unlike the parts are; METIS makes them unlike, for neighbours are often of one class, so
+    a share of last epoch's total would not do for the others. It takes P·d² numbers: a part of at least d nodes has no
+    more of them than of hidden states.
+
+    Args:
+        owned: (P,) how many nodes each part owns.
+
+    Attributes:
+        part: which one is at hand.
+        table: (P, …) by name, what each part last summed to.
+    """
+
+    def __init__(self, owned: Sequence[int]):
+        self.owned, self.part = list(owned), 0
+        self.table: dict[str, Tensor] = {}
+        self._sums: dict[str, Tensor] = {}
+        self._seen: dict[str, set[int]] = {}
+
+    def add(self, name: str, values: Tensor) -> Tensor:
+        """Take in what the part at hand sums to; the estimate for all nodes, a tensor that may be overwritten."""
+        if name not in self.table:
+            self.table[name] = values.new_zeros(len(self.owned), *values.shape)
+            self._sums[name], self._seen[name] = torch.zeros_like(values), set()
+        total, seen = self._sums[name], self._seen[name]
+        total += values - self.table[name][self.part]
+        self.table[name][self.part] = values
+        seen.add(self.part)
+        if len(seen) == len(self.owned):
+            return total.clone()
+        return total * (sum(self.owned) / max(sum(self.owned[part] for part in seen), 1))
+
+    def end_epoch(self) -> None:
+        """Sum anew, so that rounding does not gather and a training that goes on from the table goes on alike."""
+        self._sums = {name: parts.sum(0) for name, parts in self.table.items()}
+
+    def load(self, table: Mapping[str, Tensor]) -> None:
+        """Begin with what every part is known to sum to, (P, …) by name, beside what is here already."""
+        for name, parts in table.items():
+            self.table[name], self._sums[name] = parts.clone(), parts.sum(0)
+            self._seen[name] = set(range(len(self.owned)))
+
+
+class Running(Reduction):
+    """A :class:`Reduction` of one part of the graph, its owned rows first.
+
+    >>> import torch
+    >>> totals = Totals(owned=[1, 3])
+    >>> reduction = Running(totals).of("frequencies")
+    >>> reduction.total(torch.tensor(3.0))  # a quarter of the nodes, and nothing known of the others: four times as much
+    tensor(12.)
+    >>> totals.part = 1
+    >>> reduction.total(torch.tensor(7.0))
+    tensor(10.)
+    >>> totals.part = 0
+    >>> reduction.total(torch.tensor(2.0))  # the other as it was, this one as it is
+    tensor(9.)
+    """
+
+    alone = False
+
+    def __init__(self, totals: Totals, name: str = ""):
+        self.totals, self.name = totals, name
+
+    def of(self, name: str) -> Running:
+        return Running(self.totals, f"{self.name}, {name}" if self.name else name)
+
+    def owned(self, rows: int) -> int:
+        return self.totals.owned[self.totals.part]
+
+    def total(self, values: Tensor) -> Tensor:
+        return self.totals.add(self.name, values)
+
+
+class Known(Reduction):
+    """The sum over all nodes, known beforehand: what blocks are handed in exact inference."""
+
+    alone = False
+
+    def __init__(self, value: Tensor):
+        self.value = value
+
+    def owned(self, rows: int) -> int:
+        return 0  # no row need be summed
+
+    def total(self, values: Tensor) -> Tensor:
+        return self.value.clone()

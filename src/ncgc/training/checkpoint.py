@@ -1,0 +1,274 @@
+"""Checkpoints: a folder of snapshots on disk, each whole or not there, of which a damaged one is found out and skipped.
+
+    DIR/epoch-000020/            appears in one rename, when everything in it is on the disk
+        state.safetensors        what all processes share
+        rows-0.safetensors …     what each process knows of its nodes, with their numbers: any number of processes may read it
+        checkpoint.json          numbers, and the checksum of every file
+
+The last :data:`KEPT` are kept. Nothing is unpickled. Where processes disagree on which is whole, the latest that all can read is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from ncgc.errors import CheckpointError, OutputError
+from ncgc.training.snapshot import Snapshot, put, take
+from ncgc.training.trainer import Trainer
+
+KEPT = 2
+NAME, TEMPORARY = "epoch-", ".ncgc-epoch-"
+STATE, INDEX = "state.safetensors", "checkpoint.json"
+
+
+class Peers(Protocol):
+    """Who else writes to the same folder."""
+
+    rank: int
+    size: int
+
+    def barrier(self) -> None:
+        """Wait until all are here."""
+
+    def counts(self, number: int) -> list[int]:
+        """The number that each gives, in all of them."""
+
+
+class Single:
+    """Nobody else."""
+
+    rank, size = 0, 1
+
+    def barrier(self) -> None:
+        pass
+
+    def counts(self, number: int) -> list[int]:
+        return [number]
+
+
+def about_training(model: Any, graph: Any, split: Any) -> dict[str, Any]:
+    """What makes two trainings the same: parameters, the graph's size and name, and the nodes of the split."""
+    nodes = hashlib.sha256()
+    for part in (split.train, split.val):
+        nodes.update(part.tobytes() + b"|")
+    graph_ = [graph.name, graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes]
+    return {**model.get_params(deep=False), "graph": graph_, "split": nodes.hexdigest()[:16]}
+
+
+class Checkpoints:
+    """Snapshots of one training in a folder that all its processes see.
+
+    Args:
+        folder: made if it is not there.
+        about: what the training is of (data set, parameters, seed): a checkpoint of another is refused.
+        ids: (m,) global numbers of the nodes that this process has.
+        every: epochs between two checkpoints.
+        peers: the other processes.
+        warn: told in a sentence of every damaged checkpoint that is skipped.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        about: Mapping[str, Any],
+        ids: Tensor,
+        every: int = 10,
+        peers: Peers | None = None,
+        warn: Callable[[str], None] = lambda sentence: None,
+    ):
+        self.folder, self.ids, self.every = Path(folder), ids, every
+        self.about = json.loads(json.dumps(dict(about), default=str))
+        self.peers, self.warn = peers or Single(), warn
+
+    # ---------------------------------------------------------------- writing
+
+    def keep(self, trainer: Trainer, epoch: int) -> None:
+        """Write a checkpoint if it is time for one: what :class:`Trainer` calls after every epoch."""
+        if epoch % self.every == 0:
+            self.write(take(trainer))
+
+    def write(self, snapshot: Snapshot) -> None:
+        """Every process writes its rows, the first one the rest, and renames when all have written."""
+        final = self.folder / f"{NAME}{snapshot.epoch:06}"
+        workshop = self.folder / f"{TEMPORARY}{snapshot.epoch:06}"
+        try:
+            if self.peers.rank == 0:
+                shutil.rmtree(workshop, ignore_errors=True)  # of a run that was killed here
+                workshop.mkdir(parents=True)
+                _save(snapshot.tensors, workshop / STATE)
+            self.peers.barrier()
+            _save({"ids": self.ids, **snapshot.rows}, workshop / _rows_name(self.peers.rank))
+            self.peers.barrier()
+            if self.peers.rank == 0:
+                names = [STATE, *(_rows_name(rank) for rank in range(self.peers.size))]
+                index = {
+                    "epoch": snapshot.epoch,
+                    "about": self.about,
+                    "values": snapshot.values,
+                    "files": {name: _digest(workshop / name) for name in names},
+                }
+                _write_index(workshop / INDEX, index)
+                _on_disk(workshop)
+                shutil.rmtree(final, ignore_errors=True)  # a damaged one, or training would not come by here again
+                workshop.rename(final)
+                _on_disk(self.folder)
+                self._tidy(final)
+        except (OSError, SafetensorError) as error:  # the second is how safetensors tells of a full disk
+            reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+            raise OutputError(
+                f"The checkpoint cannot be written to {self.folder} ({reason}); free space, or give a folder that all processes "
+                "can write to."
+            ) from None
+
+    def _tidy(self, latest: Path) -> None:
+        """Remove what is older than the last :data:`KEPT`, and what is newer than the latest: it was damaged, and passed over."""
+        found = self.found()
+        older = [folder for folder in found if folder.name < latest.name]
+        for folder in [folder for folder in found if folder.name > latest.name] + older[KEPT - 1 :]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    # ---------------------------------------------------------------- reading
+
+    def found(self) -> list[Path]:
+        """The checkpoints in the folder, the latest first."""
+        return sorted(self.folder.glob(f"{NAME}*"), reverse=True) if self.folder.is_dir() else []
+
+    def begin(self, trainer: Trainer, resume: bool) -> int:
+        """Go on from the latest whole checkpoint and return its epoch; 0 where training starts with the first one.
+
+        A job may be killed before its first checkpoint, so that there is none to go on from: a warning says so. Without
+        ``resume`` a folder that has checkpoints is refused: they would be mixed with those of this training.
+        """
+        found = self.found()
+        seen = self.peers.counts(len(found))
+        if max(seen) and not min(seen):
+            raise CheckpointError(
+                f"Not every process sees the checkpoints in {self.folder}; give a folder that all machines share."
+            )
+        if resume and found:
+            return self.resume(trainer)
+        if found:
+            raise CheckpointError(
+                f"{self.folder} has checkpoints already, the latest {found[0].name}; add --resume to go on from there, "
+                "or give another folder."
+            )
+        if resume and self.peers.rank == 0:
+            self.warn(f"There is no checkpoint in {self.folder} yet; training starts with the first epoch.")
+        return 0
+
+    def resume(self, trainer: Trainer) -> int:
+        """Bring the trainer to the latest checkpoint that is whole and return its epoch; an error if there is none."""
+        snapshot = self.latest()
+        put(trainer, snapshot)
+        return snapshot.epoch
+
+    def latest(self) -> Snapshot:
+        """The latest checkpoint that every process can read whole. Each damaged one is named; the one before it is tried."""
+        folders, damaged = self.found(), list[str]()
+        while True:
+            snapshot, folders = self._first_whole(folders, damaged)
+            epochs = self.peers.counts(-1 if snapshot is None else snapshot.epoch)
+            if snapshot is not None and min(epochs) == snapshot.epoch == max(epochs):
+                return snapshot
+            if min(epochs) < 0:  # somebody has none left
+                break
+            if snapshot is not None and snapshot.epoch > min(epochs):  # another process could not read it
+                damaged.append(folders[0].name)
+                self._name_damaged(folders[0], "another process cannot read it")
+                folders = folders[1:]
+        if damaged:
+            raise CheckpointError(
+                f"Every checkpoint in {self.folder} is damaged ({', '.join(damaged)}); start without --resume in another folder."
+            )
+        raise CheckpointError(
+            f"There is no checkpoint in {self.folder}; start without --resume, or give another folder."
+        )
+
+    def _first_whole(self, folders: list[Path], damaged: list[str]) -> tuple[Snapshot | None, list[Path]]:
+        """The first of these that is whole, and the folders from it on; the damaged ones before it are named."""
+        for place, folder in enumerate(folders):
+            try:
+                return self._read(folder), folders[place:]
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+                if isinstance(error, CheckpointError):
+                    raise
+                damaged.append(folder.name)
+                self._name_damaged(folder, str(error).splitlines()[0] if str(error) else type(error).__name__)
+        return None, []
+
+    def _name_damaged(self, folder: Path, reason: str) -> None:
+        if self.peers.rank == 0:
+            self.warn(f"The checkpoint {folder} is damaged ({reason}); the one before it is used.")
+
+    def _read(self, folder: Path) -> Snapshot:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        checksum = index.pop("checksum", None)
+        if checksum != _sum_of(index):
+            raise ValueError(f"{INDEX} was changed")
+        if index["about"] != self.about:
+            names = sorted(set(index["about"]) | set(self.about))
+            other = [name for name in names if index["about"].get(name) != self.about.get(name)]
+            raise CheckpointError(
+                f"The checkpoint {folder} is of another training ({other[0]}: {index['about'].get(other[0])!r} there, "
+                f"{self.about.get(other[0])!r} here); give the same options, or another folder."
+            )
+        for name, digest in index["files"].items():
+            if _digest(folder / name) != digest:
+                raise ValueError(f"{name} does not fit its checksum")
+        shards = [load_file(folder / name) for name in index["files"] if name != STATE]
+        return Snapshot(index["epoch"], load_file(folder / STATE), self._own(shards), index["values"])
+
+    def _own(self, shards: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+        """The rows of this process's nodes, whoever wrote them."""
+        ids, order = torch.cat([shard.pop("ids") for shard in shards]).sort()
+        place = torch.searchsorted(ids, self.ids).clamp_max_(max(len(ids) - 1, 0))
+        if not torch.equal(ids[place], self.ids):
+            raise ValueError("nodes are missing")
+        return {name: torch.cat([shard[name] for shard in shards])[order[place]] for name in shards[0]}
+
+
+def _rows_name(rank: int) -> str:
+    return f"rows-{rank}.safetensors"
+
+
+def _save(tensors: Mapping[str, Tensor], path: Path) -> None:
+    save_file({name: value.detach().clone().contiguous() for name, value in tensors.items()}, path)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _write_index(path: Path, index: dict[str, Any]) -> None:
+    plain = json.loads(json.dumps(index))
+    with path.open("w", encoding="utf-8") as file:
+        json.dump({**plain, "checksum": _sum_of(plain)}, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _on_disk(folder: Path) -> None:
+    """The names in a folder survive a power failure from here on."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sum_of(index: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(index, sort_keys=True).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

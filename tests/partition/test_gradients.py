@@ -1,0 +1,127 @@
+"""What the parts descend along: with dropout 0 and a whole halo, the gradient of full batch."""
+
+import numpy as np
+import pytest
+import torch
+
+from ncgc import NCGC, load_dataset
+from ncgc.datasets import few_split
+from ncgc.nn import GraphOperators
+from ncgc.partition.operators import Source
+from ncgc.partition.trainer import PartitionTrainer
+from ncgc.parts import make_network, make_objective, make_selection, trainer_settings
+from ncgc.scaling import FeatureScaling
+from ncgc.training import Trainer
+
+WARM, FULL = 2, 30  # an epoch on labels alone, and one with all losses
+BACKBONES = {
+    "gcn": {},
+    "gat": {"heads": 2},
+    "sage": {},
+    "gcnii": {"num_layers": 3},
+    "appnp": {"num_layers": 1, "steps": 3},
+}
+
+
+def both(planted, backbone, **options):
+    """Trainers by three parts and in full batch of one network, before the first epoch."""
+    graph, split = planted
+    model = NCGC(backbone, hidden=8, dropout=0.0, input_dropout=0.0, warmup=10, ramp=5, **BACKBONES[backbone])
+    parameters = model.set_params(**options).get_params(deep=False)
+    network = make_network(parameters, graph, torch.Generator().manual_seed(1))
+    scaling = FeatureScaling.fit(graph, "centred")
+    rules = (make_objective(parameters, graph, split), make_selection(parameters, graph, split))
+    settings = trainer_settings(parameters, graph)
+    hops = parameters["steps"] if backbone == "appnp" else parameters["num_layers"]
+    by_parts = PartitionTrainer(network, Source(graph, scaling), 3, hops, 1, 7, *rules, settings)
+    whole = Trainer(network, GraphOperators(scaling.apply(graph)), *rules, settings, torch.Generator())
+    return by_parts, whole
+
+
+def prepared(by_parts, whole, epoch):
+    """The weights with names, both trainers at this epoch with the same centroids and the same latest look."""
+    if epoch > 10:
+        by_parts.clean = whole.clean = whole._output().logits.detach()
+        if by_parts.objective.settings.kl_weight:
+            by_parts._begin_clusters()
+            whole.centroids = by_parts.centroids
+    by_parts.network.train()
+    named = dict(by_parts.network.named_parameters())
+    return named if by_parts.centroids is None else named | {"centroids": by_parts.centroids}
+
+
+def visited(by_parts, named, epoch):
+    """The gradients of an epoch over all parts in which no step is taken, by name."""
+    by_parts.optimizer.step = lambda: None
+    assert by_parts._descend(epoch) is not None
+    return {name: weight.grad.clone() for name, weight in named.items()}
+
+
+def full(whole, named, epoch):
+    for weight in named.values():
+        weight.grad = None
+    assert whole._gradients(epoch) is not None
+    return {name: weight.grad.clone() for name, weight in named.items()}
+
+
+def error(found, expected):
+    """The largest difference of a weight's gradient relative to its length."""
+    return max(float((found[name] - expected[name]).norm() / expected[name].norm()) for name in expected)
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+@pytest.mark.parametrize("epoch", [WARM, FULL])
+def test_gradients_of_parts_add_up(make_planted, backbone, epoch):
+    """Without Gram matrix and clusters nothing is estimated: at once, and exact."""
+    by_parts, whole = both(make_planted(), backbone, beta=0.0, kl=False)
+    named = prepared(by_parts, whole, epoch)
+    assert error(visited(by_parts, named, epoch), full(whole, named, epoch)) < 1e-4
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+@pytest.mark.parametrize("epoch", [WARM, FULL])
+def test_running_totals_converge_to_the_gradient_of_full_batch(make_planted, backbone, epoch):
+    """In the warm-up the third part has no label, and a gradient through the Gram matrix all the same."""
+    graph, split = make_planted()
+    by_parts, whole = both((graph, split), backbone, beta=0.3)
+    if epoch == WARM:
+        for rules in (by_parts, whole):
+            rules.objective.train_index = torch.from_numpy(np.flatnonzero(by_parts.owner.numpy() != 2)[:3])
+            rules.objective.train_labels = torch.tensor([0, 1, 2])
+    named = prepared(by_parts, whole, epoch)
+    expected = full(whole, named, epoch)
+    errors = [error(visited(by_parts, named, epoch), expected) for _ in range(5)]
+    assert errors[0] > 1e-4  # something is estimated at first
+    assert errors[-1] < 1e-3
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_steps_of_an_epoch_are_gradients_of_the_whole_on_average(make_planted, steps):
+    """Each of S steps has a S-th of the parts, S times: their mean is the gradient of all."""
+    by_parts, whole = both(make_planted(), "gcn", beta=0.0, kl=False)
+    by_parts.steps = steps
+    named = prepared(by_parts, whole, FULL)
+    taken = []
+    by_parts.optimizer.step = lambda: taken.append({name: weight.grad.clone() for name, weight in named.items()})
+    by_parts._descend(FULL)
+    mean = {name: torch.stack([one[name] for one in taken]).mean(0) for name in named}
+    assert len(taken) == steps
+    assert error(mean, full(whole, named, FULL)) < 1e-4
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_every_backbone_trains_by_parts(make_planted, backbone):
+    options = {"epochs": 40, "warmup": 20, "ramp": 5, "dropout": 0.2, "weight_decay": 5e-4, **BACKBONES[backbone]}
+    model = NCGC(backbone, hidden=16, batch="partitions", parts=3, random_state=3, **options).fit(*make_planted())
+    assert model.history_["class"][-1] < 0.7 * model.history_["class"][0]
+    assert model.score() > 0.6  # of three classes
+
+
+def test_digits_by_parts_are_as_good_as_at_once():
+    graph = load_dataset("digits")
+    split = few_split(graph, 10, seed=1000)
+    options = {"epochs": 30, "warmup": 12, "ramp": 6, "hidden": 32, "random_state": 1000}
+    whole = NCGC(**options).fit(graph, split)
+    by_parts = NCGC(batch="partitions", parts=4, **options).fit(graph, split)
+    assert whole.score() > 0.9
+    assert by_parts.score() > whole.score() - 0.01
