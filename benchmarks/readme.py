@@ -21,7 +21,12 @@ from ncgc.cli import main
 from ncgc.files import write_text
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = (ROOT / "README.md", ROOT / "docs" / "leaderboard.md", ROOT / "docs" / "findings.md", ROOT / "docs" / "scaling.md")
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs" / "leaderboard.md",
+    ROOT / "docs" / "findings.md",
+    ROOT / "docs" / "scaling.md",
+)
 RESULTS = Path(__file__).resolve().parent / "results"
 BLOCK = re.compile(r"(<!-- (ncgc bench show [^\n]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 

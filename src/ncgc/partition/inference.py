@@ -81,9 +81,7 @@ def _walk(network: SOGN, source: Source, blocks: list[slice], embeddings: bool) 
     return Output(h, h @ network.prototypes)
 
 
-def _attended(
-    network: SOGN, i: int, source: Source, rows: slice, h: Tensor | None, reduction: Reduction
-) -> Tensor:
+def _attended(network: SOGN, i: int, source: Source, rows: slice, h: Tensor | None, reduction: Reduction) -> Tensor:
     """GAT's layer i on a block: its weights come from the rows of both ends, so the block is cut out with its neighbours."""
     operators = source.part(np.arange(rows.start, rows.stop), hops=1)
     operators.reduction = reduction
