@@ -39,8 +39,7 @@ FULL: tuple[dict[str, Any], ...] = (
     {"kl": False, "pl": False},
 )
 FULL_EPOCHS = 100
-# by parts at the largest size: larger parts, which METIS cuts fewer edges for, and one step an epoch: a part is mostly of one
-# or two classes here, and a step by few parts alone forgets the others
+# by parts at the largest size: larger parts and one step an epoch did better in small trials (docs/scaling.md)
 ACCURATE_PART = 100_000
 BEST = {"epochs": 60, "warmup": 30, "ramp": 5}
 FILE = Path("benchmarks") / "results" / "scale.jsonl"
