@@ -33,15 +33,13 @@ MODEL = {
 NETWORK = {"backbone": "gcn", "num_layers": 2, "hidden": 128, "dropout": 0.5, "random_state": 0}
 BY_PARTS = NETWORK | {"batch": "partitions", "halo": 0}
 TIMED = {"warmup": 1, "ramp": 1}  # all losses from the second epoch on
-# what full batch may choose from on validation: all losses, and the plain backbone with two rates of dropout
+# what full batch may choose from on validation: all losses, and the plain backbone
 FULL: tuple[dict[str, Any], ...] = (
     {"warmup": 30, "ramp": 5},
     {"kl": False, "pl": False},
-    {"kl": False, "pl": False, "dropout": 0.2},
 )
 FULL_EPOCHS = 100
-# by parts at the largest size: larger parts, which METIS cuts fewer edges for, and one step an epoch: a part is mostly of one
-# or two classes here, and a step by few parts alone forgets the others
+# by parts at the largest size: larger parts and one step an epoch did better in small trials (docs/scaling.md)
 ACCURATE_PART = 100_000
 BEST = {"epochs": 60, "warmup": 30, "ramp": 5}
 FILE = Path("benchmarks") / "results" / "scale.jsonl"
