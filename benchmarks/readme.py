@@ -4,6 +4,8 @@
 ... what the command prints as Markdown ...
 <!-- end -->
 
+A command may also be a script of this folder that shows what it stored: <!-- python benchmarks/leaks.py --show -->.
+
 python benchmarks/readme.py           rewrite the pages
 python benchmarks/readme.py --check   say which tables are stale, exit code 1 if any is
 """
@@ -14,6 +16,7 @@ import contextlib
 import io
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -28,7 +31,9 @@ PAGES = (
     ROOT / "docs" / "scaling.md",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
-BLOCK = re.compile(r"(<!-- (ncgc bench show [^\n]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(
+    r"(<!-- ((?:ncgc bench show|python benchmarks/\w+\.py --show)[^\n]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL
+)
 
 
 def rendered(text: str) -> str:
@@ -38,13 +43,7 @@ def rendered(text: str) -> str:
 
 def _table(command: str) -> str:
     """The tables of a command in Markdown: rows and blank lines between tables, without what is said around them."""
-    words = [*shlex.split(command)[1:], "--format", "markdown", "--results", str(RESULTS)]
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        code = main(words)
-    if code != 0:
-        raise SystemExit(f"'{command}' ended with exit code {code}.")
-    lines = out.getvalue().splitlines()
+    lines = _printed(shlex.split(command)).splitlines()
     tables, inside = [""], False
     for line in lines:
         row = line.startswith("|")
@@ -54,6 +53,18 @@ def _table(command: str) -> str:
             tables.append("")
         inside = row
     return "\n".join(tables).rstrip("\n") + "\n\n"
+
+
+def _printed(words: list[str]) -> str:
+    if words[0] == "python":
+        script = [sys.executable, *words[1:]]
+        return subprocess.run(script, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = main([*words[1:], "--format", "markdown", "--results", str(RESULTS)])
+    if code != 0:
+        raise SystemExit(f"'{shlex.join(words)}' ended with exit code {code}.")
+    return out.getvalue()
 
 
 def run(arguments: list[str]) -> int:

@@ -32,6 +32,8 @@ from ncgc.generate.streams import spans
 from ncgc.generate.words import word_blocks
 
 DENSE_UP_TO = 128  # features; beyond, dense rows would be long and mostly zeros
+FULL_BATCH_UP_TO = 300_000  # nodes above which the command trains by parts,
+PART = 100_000  # of so many nodes (docs/scaling.md says how that was found)
 NODES_FILE, EDGES_FILE, TRUTH_FILE, SETTINGS_FILE = "nodes.parquet", "edges.parquet", "truth.parquet", "generate.toml"
 OURS = (NODES_FILE, EDGES_FILE, TRUTH_FILE, SETTINGS_FILE, "features.npy", "features.npz")
 
@@ -109,15 +111,20 @@ def features_name(model: BlockModel) -> str:
 
 
 def fit_command(path: str | Path, model: BlockModel) -> str:
-    """The command that labels the rest of the graph.
+    """The command that labels the rest of the graph; a large one by parts, without a halo, which a block model makes as large as itself.
 
     >>> fit_command("big", BlockModel())
     'ncgc fit --nodes big/nodes.parquet --edges big/edges.parquet --features big/features.npy --split split --out big-run'
+    >>> fit_command("big", BlockModel(num_nodes=1_000_000))[-52:]
+    '--out big-run --batch partitions --parts 10 --halo 0'
     """
     path = Path(path)
     files = {"nodes": NODES_FILE, "edges": EDGES_FILE, "features": features_name(model)}
     words = [f"--{name} {shlex.quote(str(path / file))}" for name, file in files.items()]
-    return f"ncgc fit {' '.join(words)} --split split --out {shlex.quote(str(path) + '-run')}"
+    words += ["--split split", f"--out {shlex.quote(str(path) + '-run')}"]
+    if model.num_nodes > FULL_BATCH_UP_TO:
+        words.append(f"--batch partitions --parts {-(-model.num_nodes // PART)} --halo 0")
+    return f"ncgc fit {' '.join(words)}"
 
 
 def settings_toml(model: BlockModel) -> str:
