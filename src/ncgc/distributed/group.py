@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -85,13 +85,23 @@ class Group:
 
     def exchanged(self, rows: Tensor, send: list[int], receive: list[int]) -> Tensor:
         """Rows (Σ send, …) in the order of the processes they are for; returns those (Σ receive, …) that were sent here."""
+        return self.exchange_begun(rows, send, receive)()
+
+    def exchange_begun(self, rows: Tensor, send: list[int], receive: list[int]) -> Callable[[], Tensor]:
+        """:meth:`exchanged` on its way: what is returned waits for the rows that were sent here."""
         if self.size == 1:
-            return rows
-        out = rows.new_empty((sum(receive), *rows.shape[1:]))
+            return lambda: rows
+        out, rows = rows.new_empty((sum(receive), *rows.shape[1:])), rows.contiguous()
         with self._guarded():
-            dist.all_to_all_single(out, rows.contiguous(), receive, send)
+            work = dist.all_to_all_single(out, rows, receive, send, async_op=True)
         self.traffic.add("neighbours", rows)
-        return out
+
+        def arrived() -> Tensor:
+            with self._guarded():
+                work.wait()
+            return out
+
+        return arrived
 
     def gathered(self, rows: Tensor) -> list[Tensor]:
         """The rows (m_r, …) of every process, in the first process; an empty list in the others."""

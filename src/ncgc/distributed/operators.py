@@ -34,7 +34,7 @@ class RankOperators(GraphOperators):
         self.plan = HaloPlan(group, self.part, owner)
         self.reduction = AllReduce(group, torch.from_numpy(self.part.owned))
         # made at once, so that nothing keeps the rows in their first form
-        self._matrix = HaloMatrix(SparseMatrix.from_scipy(rows.matrix, dtype=dtype), self.plan)
+        self._matrix = HaloMatrix.split(rows.matrix, self.plan, symmetric=rows.kind == "gcn", dtype=dtype)
         self._features = FeatureMatrix(rows.features, dtype=dtype)
 
     @property
