@@ -17,6 +17,7 @@ from ncgc.nn import GraphOperators
 from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
 from ncgc.partition.buffers import buffer
 from ncgc.partition.halo import Part, make_part
+from ncgc.partition.last_look import LastLook, OutsideMatrix
 from ncgc.scaling import FeatureScaling
 
 ENTRY_BYTES = 44  # of a matrix: value and column, the same of its transpose, and where each of its entries came from
@@ -67,21 +68,22 @@ class Source:
             scaled[rows] = self.scaling.apply(replace(self.graph, features=given[rows])).features
         return scaled
 
-    def part(self, owned: np.ndarray, hops: int) -> PartOperators:
-        return PartOperators(self, make_part(self.graph.adjacency, owned, hops))
+    def part(self, owned: np.ndarray, hops: int, last_look: LastLook | None = None) -> PartOperators:
+        return PartOperators(self, make_part(self.graph.adjacency, owned, hops), last_look)
 
 
 class PartOperators(GraphOperators):
     """What :class:`GraphOperators` is for a whole graph, for the nodes of a part: owned ones first, then the halo.
 
     Matrices are square over these nodes. The rows of nodes whose neighbours are all here are those of the whole graph; those
-    of the outermost hop miss some, and are scaled up to the sum they have there: the neighbours that are here stand for
-    the others. So with as many hops as layers the owned rows of every layer are exact, with fewer nearly so.
+    of the outermost hop miss some. With a last look these are taken as they were at the last look (:class:`OutsideMatrix`);
+    without one the row is scaled up to the sum it has in the whole graph, so that the neighbours that are here stand for
+    the others. With as many hops as layers the owned rows of every layer are exact either way.
     """
 
-    def __init__(self, source: Source, part: Part):
+    def __init__(self, source: Source, part: Part, last_look: LastLook | None = None):
         super().__init__(source.graph)
-        self.source, self.part = source, part
+        self.source, self.part, self.last_look = source, part, last_look
         self.rows = torch.from_numpy(part.nodes)
 
     @property
@@ -120,6 +122,10 @@ class PartOperators(GraphOperators):
         local = place[rows.indices]
         kept = local >= 0
         row = np.repeat(np.arange(len(nodes)), np.diff(rows.indptr))
+        if scaled and self.last_look is not None:
+            missing = (rows.data[~kept], (row[~kept], rows.indices[~kept]))
+            outer = SparseMatrix.from_scipy(sparse.csr_array(missing, shape=(len(nodes), whole.shape[0])))
+            return OutsideMatrix(self._restricted(whole, scaled=False), outer, self.last_look)
         full = np.bincount(row, weights=rows.data, minlength=len(nodes))
         here = np.bincount(row[kept], weights=rows.data[kept], minlength=len(nodes))
         scale = np.divide(full, here, out=np.ones_like(full), where=here > 0)

@@ -15,6 +15,7 @@ from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross
 from ncgc.nn import Output
 from ncgc.ops import RowDraws
 from ncgc.partition.inference import exact_output
+from ncgc.partition.last_look import LastLook
 from ncgc.partition.operators import PartOperators, Source
 from ncgc.partition.parts import partition
 from ncgc.partition.running import Running, Totals
@@ -31,7 +32,8 @@ class PartitionTrainer(Trainer):
 
     The loss of a part is its nodes' share of the loss of all, so the gradients of an epoch add up to that of the whole graph.
     Gram matrices and cluster frequencies, forward and backward, are running totals (:class:`Totals`), begun by a visit to
-    all parts without a step. The look after every epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and
+    all parts without a step. Neighbours outside a part are what they were at the last look (:class:`LastLook`). The look
+    after every epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and
     selection see all nodes, as ever.
 
     Args:
@@ -62,10 +64,10 @@ class PartitionTrainer(Trainer):
         owned = [np.flatnonzero(owner == part) for part in range(parts)]
         self.nodes, self.owner = graph.num_nodes, torch.from_numpy(owner).long()
         self.totals = Totals([len(nodes) for nodes in owned])
-        shelf = Shelf(KEPT)
+        shelf, self.last_look = Shelf(KEPT), LastLook()
 
         def cut(part: int) -> Callable[[], PartOperators]:
-            return lambda: shelf.get(part, lambda: source.part(owned[part], hops))
+            return lambda: shelf.get(part, lambda: source.part(owned[part], hops, self.last_look))
 
         self.blocks = [cut(part) for part in range(parts)]  # made when asked for, and kept where there is room
 
@@ -73,6 +75,8 @@ class PartitionTrainer(Trainer):
 
     def _descend(self, epoch: int) -> dict[str, float] | None:
         targets = self._targets(epoch)
+        if not self.last_look:  # the first epoch, here or after a checkpoint
+            self._output()
         if not self.totals.table and self.network.beta and not self._prime(epoch, targets):
             return None
         sums: dict[str, float] = {}
@@ -108,6 +112,7 @@ class PartitionTrainer(Trainer):
         operators.reduction = Running(self.totals)
         draws = RowDraws(self.seed, operators.rows)
         draws.begin(epoch)
+        self.last_look.begin()
         output = self.network(operators, draws, embeddings=False)
         if not self.all_finite(output.logits):
             return None
@@ -154,7 +159,7 @@ class PartitionTrainer(Trainer):
 
     def _output(self) -> Output:
         with self._averaged():
-            return exact_output(self.network, self.source, embeddings=False)
+            return exact_output(self.network, self.source, embeddings=False, last_look=self.last_look)
 
     def _clusters_begun(self, embeddings: Tensor) -> None:
         """The first frequencies of every part are those of the exact look that the centroids come from."""
