@@ -47,8 +47,8 @@ def test_parts_on_many_processes_are_parts_on_one(make_planted, in_processes, si
             np.testing.assert_allclose(losses, model.history_["total"], atol=1e-4, rtol=0, err_msg=str(options))
             assert best == model.best_epoch_
         np.testing.assert_allclose(ranks[0][number][2], model.decision_function(), atol=1e-3, err_msg=str(options))
-        beside = NCGC(**(BY_PARTS | options)).fit(*planted)  # whose parts know the earlier ones of a step
-        np.testing.assert_allclose(model.history_["total"], beside.history_["total"], rtol=0.02, err_msg=str(options))
+        beside = NCGC(**(BY_PARTS | options)).fit(*planted)  # whose parts know the last look too
+        np.testing.assert_allclose(model.history_["total"], beside.history_["total"], rtol=0.1, err_msg=str(options))
 
 
 def test_it_goes_on_where_it_was_broken_off(make_planted, raw_processes, in_processes, tmp_path):

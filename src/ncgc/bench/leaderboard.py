@@ -18,15 +18,16 @@ def ranking(experiment: Experiment, store: Store) -> Table:
     """Test accuracy of each method, the best mean over the data sets first; its seconds and its memory.
 
     Seconds are the mean of a training over the data sets, memory the largest of them. A method that lacks a data set, or runs
-    on it, has no mean; it stands where its cells are, measured from the mean of the complete methods on the same data sets.
+    on it, has no mean; it stands where its cells are, measured from the best complete method on the same data sets.
     """
     accuracy, seconds, memory = (
         grid(experiment.entries, store, quantity) for quantity in ("test_accuracy", "seconds", "peak_mib")
     )
     means = {row: _mean(accuracy, row) for row in accuracy.rows}
-    complete = [row for row in accuracy.rows if not math.isnan(means[row])] or list(accuracy.rows)
+    complete = [row for row in accuracy.rows if not math.isnan(means[row])]
+    compared = [max(complete, key=lambda row: means[row])] if complete else list(accuracy.rows)
     rows = []
-    for row in sorted(accuracy.rows, key=lambda row: -_lead(accuracy, row, complete)):
+    for row in sorted(accuracy.rows, key=lambda row: -_lead(accuracy, row, compared)):
         cells = [cell_text(accuracy.at(row, column)) for column in accuracy.columns]
         if not any(cells):
             continue

@@ -40,7 +40,8 @@ class RankPartitionTrainer(PartitionTrainer):
 
     A step is over the same parts whoever has them, each computed by its owner; their gradients and losses are added up in one
     message. Running totals are those of all processes, brought up to date when a step ends (:class:`SharedTotals`); in
-    :class:`PartitionTrainer` the parts of a step follow each other and know the earlier ones already, which is the one difference.
+    :class:`PartitionTrainer` the parts of a step follow each other and know the earlier ones already. Neighbours outside a part
+    and its halo are left out here, its rows scaled up; there they are what they were at the last look.
     The look is exact, with halo exchange over all nodes of the process at once.
 
     Args:
