@@ -33,11 +33,10 @@ MODEL = {
 NETWORK = {"backbone": "gcn", "num_layers": 2, "hidden": 128, "dropout": 0.5, "random_state": 0}
 BY_PARTS = NETWORK | {"batch": "partitions", "halo": 0}
 TIMED = {"warmup": 1, "ramp": 1}  # all losses from the second epoch on
-# what full batch may choose from on validation: all losses, the plain backbone, and all losses with the step of the parts
+# what full batch may choose from on validation: all losses, and the plain backbone
 FULL: tuple[dict[str, Any], ...] = (
     {"warmup": 30, "ramp": 5},
     {"kl": False, "pl": False},
-    {"warmup": 30, "ramp": 5, "learning_rate": 0.05},
 )
 FULL_EPOCHS = 100
 # by parts at the largest size: chosen on validation nodes of the graph with 100,000 (docs/scaling.md)
