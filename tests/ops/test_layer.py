@@ -6,7 +6,7 @@ import torch
 from scipy import sparse
 from torch.autograd import gradcheck
 
-from ncgc.ops import FeatureMatrix, soft_orthogonal_layer
+from ncgc.ops import FeatureMatrix, Reduction, first_rows, soft_orthogonal_layer
 from ncgc.ops.layer import first_layer_way
 
 # n, D, d and whether X is dense, chosen so that each way is taken
@@ -95,3 +95,67 @@ def test_hidden_states_and_beta_zero_go_the_plain_way(normal, to_matrix, random_
     torch.testing.assert_close(soft_orthogonal_layer(h, weight, matrix, 0.3), naive(h, weight, dense, 0.3, 0.0))
     features = FeatureMatrix(h.numpy(), dtype=torch.float64)
     torch.testing.assert_close(soft_orthogonal_layer(features, weight, matrix, 0.0), dense @ h @ weight)
+
+
+class _Given(Reduction):
+    """The Gram matrix of all rows is known, and no row at hand counts in it."""
+
+    alone = False
+
+    def __init__(self, whole, name=""):
+        self.whole, self.name = whole, name
+
+    def of(self, name):
+        return _Given(self.whole, name)
+
+    def owned(self, rows):
+        return 0
+
+    def total(self, values):
+        return values if self.name == "gradient" else self.whole.clone()
+
+
+@pytest.mark.parametrize("rows", [3, 9])  # few rows of P: it multiplies X first; many: X is multiplied with W first
+@pytest.mark.parametrize("beta", [0.0, 0.3])
+@pytest.mark.parametrize("dense", [True, False])
+def test_first_rows_alone(rows, beta, dense, random_sparse, to_matrix, normal):
+    n, columns, width = 12, 5, 4
+    x, weight, bias = normal(n, columns, seed=1), normal(columns, width, seed=2, grad=True), normal(width, grad=True)
+    whole = normal(20, width, seed=5)
+    whole = whole.t() @ whole
+    given = x.numpy() if dense else sparse.csr_array(x.numpy())
+    features = FeatureMatrix(given, dense_from=0.0 if dense else 1.1, dtype=torch.float64)
+    propagation = random_sparse(rows, n)
+
+    def ours(w, b):
+        return soft_orthogonal_layer(features, w, to_matrix(propagation), beta, b, _Given(whole))
+
+    def naive_rows(w, b):
+        z = x @ w
+        m = whole / whole.diagonal().unsqueeze(1)
+        return torch.from_numpy(propagation.toarray()) @ z - beta * z[:rows] @ m + b
+
+    torch.testing.assert_close(ours(weight, bias), naive_rows(weight, bias))
+    direction = normal(rows, width, seed=4)
+    for found, expected in zip(
+        torch.autograd.grad((ours(weight, bias) * direction).sum(), [weight, bias]),
+        torch.autograd.grad((naive_rows(weight, bias) * direction).sum(), [weight, bias]),
+        strict=True,
+    ):
+        torch.testing.assert_close(found, expected)
+    assert gradcheck(ours, (weight, bias))
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_first_rows_of_features(dense, normal):
+    x = normal(6, 4, seed=1).numpy()
+    features = FeatureMatrix(x if dense else sparse.csr_array(x), dense_from=0.0 if dense else 1.1, dtype=torch.float64)
+    drawn = features.dropout(0.5, torch.Generator().manual_seed(0)).drop_rows(0.3, torch.Generator().manual_seed(1))
+    for given in (features, drawn):
+        torch.testing.assert_close(first_rows(given, 2).to_dense(), given.to_dense()[:2])
+        weight, gradient = normal(4, 3, seed=2), normal(2, 3, seed=3)
+        torch.testing.assert_close(first_rows(given, 2).product(weight), given.to_dense()[:2] @ weight)
+        torch.testing.assert_close(
+            first_rows(given, 2).transposed_product(gradient), given.to_dense()[:2].t() @ gradient
+        )
+    assert first_rows(features, 6) is features

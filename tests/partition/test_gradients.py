@@ -7,7 +7,10 @@ import torch
 from ncgc import NCGC, load_dataset
 from ncgc.datasets import few_split
 from ncgc.nn import GraphOperators
+from ncgc.ops import RowDraws
+from ncgc.partition import labelled
 from ncgc.partition.operators import Source
+from ncgc.partition.running import Known
 from ncgc.partition.trainer import PartitionTrainer
 from ncgc.parts import make_network, make_objective, make_selection, trainer_settings
 from ncgc.scaling import FeatureScaling
@@ -23,8 +26,8 @@ BACKBONES = {
 }
 
 
-def both(planted, backbone, **options):
-    """Trainers by three parts and in full batch of one network, before the first epoch."""
+def both(planted, backbone, hops=None, **options):
+    """Trainers by three parts and in full batch of one network, before the first epoch; the halo is whole unless told."""
     graph, split = planted
     model = NCGC(backbone, hidden=8, dropout=0.0, input_dropout=0.0, warmup=10, ramp=5, **BACKBONES[backbone])
     parameters = model.set_params(**options).get_params(deep=False)
@@ -32,7 +35,8 @@ def both(planted, backbone, **options):
     scaling = FeatureScaling.fit(graph, "centred")
     rules = (make_objective(parameters, graph, split), make_selection(parameters, graph, split))
     settings = trainer_settings(parameters, graph)
-    hops = parameters["steps"] if backbone == "appnp" else parameters["num_layers"]
+    if hops is None:
+        hops = parameters["steps"] if backbone == "appnp" else parameters["num_layers"]
     by_parts = PartitionTrainer(network, Source(graph, scaling), 3, hops, 1, 7, *rules, settings)
     whole = Trainer(network, GraphOperators(scaling.apply(graph)), *rules, settings, torch.Generator())
     return by_parts, whole
@@ -76,6 +80,50 @@ def test_gradients_of_parts_add_up(make_planted, backbone, epoch):
     by_parts, whole = both(make_planted(), backbone, beta=0.0, kl=False)
     named = prepared(by_parts, whole, epoch)
     assert error(visited(by_parts, named, epoch), full(whole, named, epoch)) < 1e-4
+
+
+@pytest.mark.parametrize("backbone", ["gcn", "sage"])
+@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize("residual", [False, True])
+def test_labels_have_their_whole_gradient_without_a_halo(make_planted, monkeypatch, backbone, steps, residual):
+    monkeypatch.setattr(labelled, "WIDER", 0)  # a block a label
+    monkeypatch.setattr(labelled, "MOST", 1e6)
+    by_parts, whole = both(make_planted(), backbone, hops=0, beta=0.0, num_layers=3, residual=residual)
+    by_parts.steps = steps
+    assert len(by_parts.label_blocks) == len(by_parts.objective.train_index)
+    named = prepared(by_parts, whole, WARM)
+    expected = full(whole, named, WARM)
+    for weight in named.values():
+        weight.grad = None
+    assert error(visited(by_parts, named, WARM), expected) < 1e-4  # of the last step: each has all labels
+
+
+def test_labels_stay_in_their_parts_where_they_see_too_much(make_planted, monkeypatch):
+    monkeypatch.setattr(labelled, "MOST", 0.5)
+    by_parts, whole = both(make_planted(), "gcn", beta=0.0)
+    assert not by_parts.label_blocks
+    named = prepared(by_parts, whole, WARM)
+    assert error(visited(by_parts, named, WARM), full(whole, named, WARM)) < 1e-4
+    assert not both(make_planted(), "appnp")[0].label_blocks  # it looks too far
+    assert not both(make_planted(), "gat", class_weight=0.0)[0].label_blocks
+
+
+@pytest.mark.parametrize("backbone", ["gcn", "sage"])
+def test_dropout_in_a_block_of_labels_is_that_of_its_nodes(make_planted, backbone):
+    """The same rows are dropped wherever a node is seen: here, and in a part with a whole halo."""
+    by_parts, _ = both(make_planted(), backbone, dropout=0.5, input_dropout=0.5)
+    network, epoch = by_parts.network.train(), 3
+    nodes = by_parts.label_blocks[0]
+    seen = {}
+    for name, operators in {
+        "block": by_parts.blocks[by_parts.parts](),
+        "part": by_parts.source.part(nodes, hops=2),
+    }.items():
+        operators.reduction = Known(torch.eye(8))
+        draws = RowDraws(by_parts.seed, operators.rows)
+        draws.begin(epoch)
+        seen[name] = network(operators, draws, embeddings=False).logits[: len(nodes)]
+    assert torch.allclose(seen["block"], seen["part"], atol=1e-5)
 
 
 @pytest.mark.parametrize("backbone", BACKBONES)

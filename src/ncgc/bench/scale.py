@@ -39,9 +39,9 @@ FULL: tuple[dict[str, Any], ...] = (
     {"kl": False, "pl": False},
 )
 FULL_EPOCHS = 100
-# by parts at the largest size: chosen on validation nodes of the graph with 100,000 (docs/scaling.md)
+# by parts at the largest size: chosen on its validation nodes (docs/scaling.md)
 ACCURATE_PART = 100_000
-BEST = {"epochs": 70, "warmup": 30, "ramp": 5, "learning_rate": 0.05}
+BEST = {"epochs": 60, "warmup": 20, "ramp": 5, "steps_per_epoch": 5}
 FILE = Path("benchmarks") / "results" / "scale.jsonl"
 THREADS = 2
 

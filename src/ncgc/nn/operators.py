@@ -36,6 +36,10 @@ class GraphOperators:
     def num_nodes(self) -> int:
         return self.graph.num_nodes
 
+    def of_layer(self, i: int) -> GraphOperators:
+        """What layer i, from 0, multiplies with: the same for all, unless later layers need fewer nodes."""
+        return self
+
     @cached_property
     def features(self) -> FeatureMatrix:
         """X, sparse or dense by its density."""

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.nn.layer import Hidden, Layer, Pass, fan_in
-from ncgc.ops import FeatureMatrix, soft_orthogonal_layer
+from ncgc.ops import FeatureMatrix, first_rows, soft_orthogonal_layer
 
 
 class SAGELayer(Layer):
@@ -20,6 +20,7 @@ class SAGELayer(Layer):
 
     def forward(self, h: Hidden, walk: Pass) -> Tensor:
         out = soft_orthogonal_layer(h, self.weight, walk.operators.mean, self.beta, self.bias, walk.reduction)
+        h = first_rows(h, len(out))
         if isinstance(h, FeatureMatrix):
             return out + h.linear(self.self_weight)
         return torch.addmm(out, h, self.self_weight)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -17,7 +18,7 @@ from ncgc.nn.mlp import MLPLayer
 from ncgc.nn.operators import GraphOperators
 from ncgc.nn.sage import SAGELayer
 from ncgc.nn.soft_orthogonal import wrap
-from ncgc.ops import Draws, FeatureMatrix, linear, personalised_pagerank, relu_dropout
+from ncgc.ops import Draws, FeatureMatrix, first_rows, linear, personalised_pagerank, relu_dropout
 
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
 Factory = Callable[[int, int], nn.Module]
@@ -158,10 +159,10 @@ class SOGN(nn.Module):
 
     def layer(self, i: int, h: Hidden, walk: Pass) -> Tensor:
         """H^{i+1} (n×d) out of H^i, i from 0: the convolution with residual, norm, activation and dropout."""
-        walk.reduction = walk.operators.reduction.of(f"layer {i}")
+        walk = replace(walk, operators=walk.operators.of_layer(i), reduction=walk.operators.reduction.of(f"layer {i}"))
         out: Tensor = self.convs[i](h, walk)
         if self.residuals is not None:
-            out = out + linear(h, self.residuals[i])
+            out = out + linear(first_rows(h, len(out)), self.residuals[i])
         if self.norms is not None:
             out = self.norms[i](out)
         return relu_dropout(out, self.dropout, walk.generator, self.training)

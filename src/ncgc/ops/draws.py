@@ -56,10 +56,10 @@ class RowDraws:
         self.step, self.calls = step, 0
 
     def bytes(self, shape: torch.Size | tuple[int, ...]) -> Tensor:
-        """Random uint8 of the shape (n,) or (n, d), and one more call counted."""
+        """Random uint8 of the shape (n,) or (n, d), and one more call counted; n may be that of the first rows alone."""
         width = shape[1] if len(shape) > 1 else 1
         words = torch.arange(1, (width + 7) // 8 + 1).mul_(_GOLDEN)
-        drawn = mix(self._keys().unsqueeze(1) + words).view(torch.uint8)
+        drawn = mix(self._keys(shape[0]).unsqueeze(1) + words).view(torch.uint8)
         return drawn[:, :width].reshape(shape)
 
     def entry_bytes(self, pattern: SparseMatrix) -> Tensor:
@@ -74,13 +74,13 @@ class RowDraws:
         keys = self._keys()[pattern.row_of]
         return mix(keys.add_((columns + 1).mul_(_GOLDEN))).bitwise_and_(255).to(torch.uint8)
 
-    def _keys(self) -> Tensor:
-        """(n,) a key a row for the call at hand."""
+    def _keys(self, rows: int | None = None) -> Tensor:
+        """(n,) a key a row for the call at hand, for the first rows if they are counted."""
         self.calls += 1
         address = mix(mix(torch.tensor([self.seed]).add_(1).mul_(_GOLDEN)).add_(self.step).mul_(_GOLDEN)).add_(
             self.calls
         )
-        return mix(mix(address.mul_(_GOLDEN)) + (self.rows + 1) * _GOLDEN)
+        return mix(mix(address.mul_(_GOLDEN)) + (self.rows[:rows] + 1) * _GOLDEN)
 
 
 Draws: TypeAlias = torch.Generator | RowDraws

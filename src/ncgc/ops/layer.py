@@ -6,7 +6,8 @@ of W may leave out everything n×d that only dZ would need (U is the incoming gr
     dW = Xᵀ(P·U) − β·(XᵀU)·Mᵀ + F·S,     dM = −β·Wᵀ(XᵀU)          by two products with Xᵀ,
     dW = Xᵀ(P·U − β·U·Mᵀ) + F·S,         dM = −β·ZᵀU              by one, when X is wide and dense.
 
-Which way is cheaper follows from the sizes (:func:`first_layer_way`).
+Which way is cheaper follows from the sizes (:func:`first_layer_way`). Where P has far fewer rows than columns (r×n, the first r
+nodes and all that they see), (P·X)·W needs r rows of products with W and P·(X·W) needs n (:func:`aggregated`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.ops.reduction import ALONE, Reduction
-from ncgc.ops.soft_orthogonal import coupling, gram_gradient, propagate_soft_orthogonal, propagated
+from ncgc.ops.soft_orthogonal import coupling, gram_gradient, propagate_soft_orthogonal, propagated, soft_orthogonal
 from ncgc.ops.sparse import SparseMatrix
 from ncgc.ops.sparse_linear import SPARSE_COST, FeatureMatrix, linear
 
@@ -73,6 +74,21 @@ class _FirstLayer(torch.autograd.Function):
         return dw.addmm_(f, s), None, None, None, u.sum(dim=0) if ctx.has_bias else None, None, None
 
 
+def aggregated(
+    features: FeatureMatrix,
+    weight: Tensor,
+    matrix: SparseMatrix,
+    beta: float,
+    bias: Tensor | None,
+    reduction: Reduction,
+) -> Tensor:
+    """(P·X)·W − β·Z̃Z̃ᵀZ + bias for the first r rows, with P (r×n): nothing n×d is made."""
+    out = matrix.product(features.to_dense()) @ weight
+    if beta != 0.0:
+        out = out + soft_orthogonal(features.first(matrix.shape[0]).linear(weight), beta, reduction)
+    return out if bias is None else out + bias
+
+
 def soft_orthogonal_layer(
     h: Tensor | FeatureMatrix,
     weight: Tensor,
@@ -90,6 +106,8 @@ def soft_orthogonal_layer(
         reduction: of the d×d sums over rows, where these are not all rows. Every way asks it the same in the same order, so
             that processes may take different ones.
     """
+    if isinstance(h, FeatureMatrix) and h.dense is not None and 2 * matrix.shape[0] < matrix.shape[1]:
+        return aggregated(h, weight, matrix, beta, bias, reduction)
     if beta != 0.0 and isinstance(h, FeatureMatrix):
         way = first_layer_way(h, weight.shape[1]) if reduction.owned(h.shape[0]) == h.shape[0] else "plain"
         if way != "plain":

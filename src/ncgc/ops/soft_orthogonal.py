@@ -62,9 +62,10 @@ def gram_gradient(dm: Tensor, m: Tensor, inverse: Tensor) -> Tensor:
 
 
 def propagated(matrix: SparseMatrix | None, z: Tensor, m: Tensor, beta: float, bias: Tensor | None) -> Tensor:
-    """P·Z − β·Z·M + bias in one buffer."""
-    out = z.new_empty(z.shape) if bias is None else bias.expand_as(z).contiguous()
-    torch.addmm(out, z, m, beta=0.0 if bias is None else 1.0, alpha=-beta, out=out)
+    """P·Z − β·Z·M + bias in one buffer; of the first rows of Z where P has fewer rows than columns."""
+    own = z if matrix is None else z[: matrix.shape[0]]
+    out = z.new_empty(own.shape) if bias is None else bias.expand_as(own).contiguous()
+    torch.addmm(out, own, m, beta=0.0 if bias is None else 1.0, alpha=-beta, out=out)
     return out if matrix is None else matrix.added(out, z, out=out)
 
 
@@ -87,8 +88,9 @@ class _SoftOrthogonal(torch.autograd.Function):
         u, beta, reduction = gradients[0], ctx.beta, ctx.reduction
         # one product [U | Z]·[−βMᵀ ; S] would need a copy of U and Z: two accumulating ones do not
         dz = torch.empty_like(z) if ctx.matrix is None else ctx.matrix.transposed_product(u)
-        dz.addmm_(u, m.t(), beta=0.0 if ctx.matrix is None else 1.0, alpha=-beta)
-        dm = reduction.of("gradient").total((z.t() @ u).mul_(-beta))
+        rows = len(u)  # P may have rows for the first ones alone
+        dz[:rows].addmm_(u, m.t(), beta=0.0 if ctx.matrix is None else 1.0, alpha=-beta)
+        dm = reduction.of("gradient").total((z[:rows].t() @ u).mul_(-beta))
         own = reduction.owned(len(z))  # a row counts once in G, where it is owned
         dz[:own].addmm_(z[:own], gram_gradient(dm, m, inverse))
         return dz, None, None, u.sum(dim=0) if ctx.has_bias else None, None
@@ -113,7 +115,7 @@ def propagate_soft_orthogonal(
     """P·Z − β·Z̃Z̃ᵀZ + bias, accumulated in one n×d buffer forward and one backward.
 
     Args:
-        matrix: the propagation P, n×n, constant.
+        matrix: the propagation P, n×n, constant; or r×n, for the first r rows alone.
         z: Z = H·W, n×d.
         beta: strength of the constraint; 0 gives plain propagation.
         bias: (d,) or None.

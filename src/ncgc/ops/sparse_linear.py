@@ -145,6 +145,23 @@ class FeatureMatrix:
         values = self._values
         return product(self.sparse.transposed if values is None else self.sparse.transposed_with_values(values), dense)
 
+    def first(self, rows: int) -> FeatureMatrix:
+        """The first rows of X, or of this draw of it."""
+        taken = copy(self)
+        taken.shape = (rows, self.shape[1])
+        taken.__dict__.pop("gram", None)
+        taken._latest = [None, -1, None] if self._rows is not None else []
+        taken._rows = None if self._rows is None else self._rows[:rows]
+        if self.sparse is None:
+            assert self.dense is not None
+            taken.dense = self.dense[:rows]
+            return taken
+        pointers = self.sparse.row_pointers[: rows + 1]
+        stored = slice(int(pointers[-1]))
+        taken.sparse = SparseMatrix(pointers, self.sparse.columns[stored], self.sparse.values[stored], taken.shape)
+        taken._values = None if self._values is None else self._values[stored]
+        return taken
+
     def to_dense(self) -> Tensor:
         """X as a dense tensor, for layers that need it so."""
         if self.sparse is None:
@@ -153,6 +170,13 @@ class FeatureMatrix:
         else:
             whole = (self.sparse.csr if self._values is None else self.sparse.with_values(self._values)).to_dense()
         return whole if self._rows is None else whole * self._rows
+
+
+def first_rows(h: Tensor | FeatureMatrix, rows: int) -> Tensor | FeatureMatrix:
+    """The first rows of hidden states or features; all of them as they are."""
+    if isinstance(h, FeatureMatrix):
+        return h if rows == h.shape[0] else h.first(rows)
+    return h if rows == len(h) else h[:rows]
 
 
 def linear(h: Tensor | FeatureMatrix, weight: Tensor) -> Tensor:

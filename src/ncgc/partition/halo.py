@@ -19,11 +19,13 @@ class Part:
         halo: (h,) global numbers of the others that are seen, nearest hop first.
         inner: how many of all these nodes, the first ones, have all their neighbours here. With one hop those are the
             owned ones; with more, all but the outermost hop.
+        within: how many of these nodes, the first ones, are at most 0, 1, … edges away.
     """
 
     owned: np.ndarray
     halo: np.ndarray
     inner: int
+    within: tuple[int, ...] = ()
 
     @property
     def nodes(self) -> np.ndarray:
@@ -56,7 +58,8 @@ def make_part(adjacency: sparse.csr_array, owned: np.ndarray, hops: int = 1) -> 
         if hop < hops - 1:
             inner += len(edge)
     halo = np.concatenate(rings) if rings else np.zeros(0, dtype=np.int64)
-    return Part(owned.astype(np.int64), halo.astype(np.int64), inner if hops else 0)
+    within = np.cumsum([len(owned), *map(len, rings)]).tolist()
+    return Part(owned.astype(np.int64), halo.astype(np.int64), inner if hops else 0, tuple(within))
 
 
 def propagation_rows(adjacency: sparse.csr_array, part: Part, kind: str, rows: int | None = None) -> sparse.csr_array:

@@ -13,8 +13,9 @@ from torch import Tensor
 from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
 from ncgc.nn import Output
-from ncgc.ops import RowDraws
+from ncgc.ops import RowDraws, return_memory
 from ncgc.partition.inference import exact_output
+from ncgc.partition.labelled import LabelOperators, label_blocks
 from ncgc.partition.last_look import LastLook
 from ncgc.partition.operators import PartOperators, Source
 from ncgc.partition.parts import partition
@@ -24,7 +25,9 @@ from ncgc.partition.shelf import Shelf
 from ncgc.training import Trainer
 
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
-KEPT = 2**31  # bytes of parts that stay in memory once they are cut
+KEPT = 3 * 2**29  # bytes of parts that stay in memory once they are cut
+LARGE = 200_000  # nodes from which memory matters more than the time to get it anew
+FAR = 2**32  # between the draws of an epoch's steps, so that no two steps have the same
 
 
 class PartitionTrainer(Trainer):
@@ -32,16 +35,17 @@ class PartitionTrainer(Trainer):
 
     The loss of a part is its nodes' share of the loss of all, so the gradients of an epoch add up to that of the whole graph.
     Gram matrices and cluster frequencies, forward and backward, are running totals (:class:`Totals`), begun by a visit to
-    all parts without a step. Neighbours outside a part are what they were at the last look (:class:`LastLook`). The look
-    after every epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and
-    selection see all nodes, as ever.
+    all parts without a step. Neighbours outside a part are what they were at the last look (:class:`LastLook`). The loss on
+    labels is taken on blocks of its own, exact, where these are not too large (:func:`label_blocks`): every step has
+    all labels. The look after every epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and selection see all
+    nodes, as ever.
 
     Args:
         source: the graph.
         parts: how many to cut it into.
         hops: of the halo.
         steps: of descent an epoch; the parts are dealt to them evenly. With 1 the parts' gradients are added up for one
-            step, and the schedule is that of full-batch training.
+            step, and the schedule is that of full-batch training. Blocks of labels are visited in every one of them.
         seed: of the dropout and of the order of the parts.
         trainer: the arguments of :class:`Trainer` from the objective on.
     """
@@ -63,13 +67,22 @@ class PartitionTrainer(Trainer):
         owner = partition(graph.adjacency, parts)
         owned = [np.flatnonzero(owner == part) for part in range(parts)]
         self.nodes, self.owner = graph.num_nodes, torch.from_numpy(owner).long()
-        self.totals = Totals([len(nodes) for nodes in owned])
-        shelf, self.last_look = Shelf(KEPT), LastLook()
+        labelled = objective.train_index.numpy() if objective.settings.class_weight > 0 else np.zeros(0, dtype=np.int64)
+        self.label_blocks = label_blocks(network, graph.adjacency, labelled, -(-self.nodes // parts))
+        # a row counts once in a Gram matrix, in its part: blocks of labels own none
+        self.totals = Totals([len(nodes) for nodes in owned] + [0] * len(self.label_blocks))
+        shelf, self.last_look, layers = Shelf(KEPT), LastLook(), len(network.convs)
 
         def cut(part: int) -> Callable[[], PartOperators]:
             return lambda: shelf.get(part, lambda: source.part(owned[part], hops, self.last_look))
 
-        self.blocks = [cut(part) for part in range(parts)]  # made when asked for, and kept where there is room
+        def surround(number: int) -> Callable[[], PartOperators]:
+            return lambda: shelf.get(parts + number, lambda: LabelOperators(source, self.label_blocks[number], layers))
+
+        # made when asked for, and kept where there is room: the parts, and then the blocks of labels
+        self.blocks = [cut(part) for part in range(parts)]
+        self.blocks += [surround(number) for number in range(len(self.label_blocks))]
+        self.parts = parts
 
     # ---------------------------------------------------------------- training
 
@@ -80,11 +93,11 @@ class PartitionTrainer(Trainer):
         if not self.totals.table and self.network.beta and not self._prime(epoch, targets):
             return None
         sums: dict[str, float] = {}
-        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.blocks))
-        for group in np.array_split(order, self.steps):
+        order = np.random.default_rng([self.seed, epoch]).permutation(self.parts)
+        for step, group in enumerate(np.array_split(order, self.steps)):
             self.optimizer.zero_grad(set_to_none=True)
-            for part in group.tolist():
-                numbers = self._part(part, epoch, targets)
+            for part in [*range(self.parts, len(self.blocks)), *group.tolist()]:
+                numbers = self._part(part, epoch, targets, step)
                 if numbers is None:
                     return None
                 for name, number in numbers.items():
@@ -92,10 +105,16 @@ class PartitionTrainer(Trainer):
             self.optimizer.step()
             if self.average is not None:
                 self.average.update()
+            self._return_memory()
         self.totals.end_epoch()
         if len(sums) == 1:  # the total of nothing
             self.objective.total({}, epoch - 1)  # says so
         return sums
+
+    def _return_memory(self) -> None:
+        """Parts, blocks of labels and looks need buffers of other sizes: what one leaves free the next may not fit into."""
+        if self.nodes > LARGE:
+            return_memory()
 
     def _prime(self, epoch: int, targets: Tensor | None) -> bool:
         """Visit all parts without a step, so that the first one too has sums over all of them; False if they are not finite."""
@@ -105,18 +124,24 @@ class PartitionTrainer(Trainer):
         self.totals.end_epoch()
         return True
 
-    def _part(self, part: int, epoch: int, targets: Tensor | None) -> dict[str, float] | None:
-        """Add a part's gradients; its shares of the losses as numbers, or None if one is not finite."""
+    def _part(self, part: int, epoch: int, targets: Tensor | None, step: int = 0) -> dict[str, float] | None:
+        """Add a part's gradients; its shares of the losses as numbers, or None if one is not finite.
+
+        The share of a block of labels is that of a step: it comes again in the next.
+        """
         operators = self.blocks[part]()
         self.totals.part = part
         operators.reduction = Running(self.totals)
         draws = RowDraws(self.seed, operators.rows)
-        draws.begin(epoch)
+        draws.begin(epoch + step * FAR)
         self.last_look.begin()
         output = self.network(operators, draws, embeddings=False)
         if not self.all_finite(output.logits):
             return None
-        parts = self._losses(operators, output, epoch, targets)
+        if part < self.parts:
+            parts = self._losses(operators, output, epoch, targets)
+        else:
+            parts = {"class": self._label_loss(operators, output) / self.steps}
         # in the warm-up a part may have no label; its rows still have a gradient through the Gram matrix of all
         total = self.objective.total(parts, epoch - 1) if parts else output.logits.sum() * 0.0
         if not self.all_finite(total):
@@ -130,10 +155,8 @@ class PartitionTrainer(Trainer):
         """The part's shares of the losses: sums over its owned nodes, divided by the counts of the whole graph."""
         objective, share = self.objective, Share(operators.part.owned)
         settings, parts = objective.settings, {}
-        train, mine = share.local(objective.train_index.numpy())
-        if settings.class_weight > 0 and len(train):
-            rows = output.logits[torch.from_numpy(train)]
-            parts["class"] = hard_cross_entropy(rows, objective.train_labels[torch.from_numpy(mine)], len(mine))
+        if settings.class_weight > 0 and not self.label_blocks and len(share.local(objective.train_index.numpy())[0]):
+            parts["class"] = self._label_loss(operators, output)
         if objective.ramp(epoch - 1) == 0:
             return parts
         if settings.kl_weight > 0 and self.centroids is not None:
@@ -145,6 +168,12 @@ class PartitionTrainer(Trainer):
             chosen = targets[torch.from_numpy(here)]
             parts["pl"] = soft_cross_entropy(output.logits, chosen, torch.from_numpy(rest), len(here))
         return parts
+
+    def _label_loss(self, operators: PartOperators, output: Output) -> Tensor:
+        """The cross-entropy of the labels here, summed and divided by the count of all labels."""
+        train, mine = Share(operators.part.owned).local(self.objective.train_index.numpy())
+        labels = self.objective.train_labels[torch.from_numpy(mine)]
+        return hard_cross_entropy(output.logits[torch.from_numpy(train)], labels, len(mine))
 
     def _targets(self, epoch: int) -> Tensor | None:
         """(u, K) pseudo-labels of all unlabelled nodes from the latest exact look, balanced over all of them."""
@@ -159,7 +188,9 @@ class PartitionTrainer(Trainer):
 
     def _output(self) -> Output:
         with self._averaged():
-            return exact_output(self.network, self.source, embeddings=False, last_look=self.last_look)
+            output = exact_output(self.network, self.source, embeddings=False, last_look=self.last_look)
+        self._return_memory()
+        return output
 
     def _clusters_begun(self, embeddings: Tensor) -> None:
         """The first frequencies of every part are those of the exact look that the centroids come from."""
