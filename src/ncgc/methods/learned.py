@@ -17,7 +17,7 @@ from ncgc.methods.declared import declared
 from ncgc.methods.method import Method, Solution
 from ncgc.nn import GraphOperators, Output
 from ncgc.scaling import ROWS, FeatureScaling
-from ncgc.training import Descended, KeepEpoch, LastEpoch, Selection, Watcher, descend
+from ncgc.training import Adam, Descended, KeepEpoch, LastEpoch, Selection, Watcher, descend
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Learned(Method):
 
     def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
         """All of training; the best weights are in the network afterwards."""
-        optimizer = torch.optim.Adam(self.groups(network), lr=self.learning_rate, fused=True)
+        optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
 
         def look() -> Tensor:
             logits: Tensor = network(task.operators, None).logits

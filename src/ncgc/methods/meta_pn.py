@@ -16,7 +16,7 @@ from ncgc.methods.networks import fan_in_bias
 from ncgc.methods.pta import PTANetwork, first_decays
 from ncgc.nn.layer import fan_in
 from ncgc.ops import FeatureMatrix, SparseMatrix, linear
-from ncgc.training import Descended, Selection, Watcher, descend
+from ncgc.training import Adam, Descended, Selection, Watcher, descend
 
 
 class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=500):
@@ -59,8 +59,8 @@ class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=
     def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
         assert isinstance(network, PTANetwork)
         propagator = Propagator(task, self.steps)
-        optimizer = torch.optim.Adam(self.groups(network), lr=self.learning_rate, fused=True)
-        meta = torch.optim.Adam(propagator.parameters(), lr=self.meta_learning_rate, fused=True)
+        optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
+        meta = Adam(propagator.parameters(), lr=self.meta_learning_rate, fused=True)
         batches = [_Batch(task, nodes) for nodes in _parts(task, self.batch_size)]
 
         def step(batch: _Batch) -> Tensor:

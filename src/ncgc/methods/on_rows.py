@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 from ncgc.methods.learned import Learned, Task
 from ncgc.nn import GraphOperators, Output
 from ncgc.ops import FeatureMatrix
-from ncgc.training import Descended, Selection, Watcher, descend
+from ncgc.training import Adam, Descended, Selection, Watcher, descend
 
 
 class RowNetwork(Protocol):
@@ -41,7 +41,7 @@ class OnRows(Learned):
         seen = getattr(selection, "index", torch.zeros(0, dtype=torch.int64))  # the validation nodes
         on_rows = cast(RowNetwork, network)
         train, val = self.rows(task, on_rows, task.train), self.rows(task, on_rows, seen)
-        optimizer = torch.optim.Adam(self.groups(network), lr=self.learning_rate, fused=True)
+        optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
 
         def loss(epoch: int) -> Tensor:
             return cross_entropy(on_rows.layers(train, task.drops).logits, task.labels)

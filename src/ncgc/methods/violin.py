@@ -18,7 +18,7 @@ from ncgc.methods.self_training import anew
 from ncgc.methods.stages import interrupted, joined, later
 from ncgc.nn import GraphOperators
 from ncgc.ops import SparseMatrix, gcn_normalised
-from ncgc.training import Descended, LastEpoch, Selection, Watcher, descend
+from ncgc.training import Adam, Descended, LastEpoch, Selection, Watcher, descend
 
 _FEWEST = 10  # nodes held out below which their accuracy says nothing
 _SURE = 0.9  # the confidence that is enough then
@@ -110,7 +110,7 @@ class Violin(Learned, hidden=16, dropout=0.6, epochs=300, patience=None):
             logits: Tensor = network(task.operators, None).logits
             return logits
 
-        optimizer = torch.optim.Adam(self.groups(network), lr=self.learning_rate, fused=True)
+        optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
         return descend(network, optimizer, loss, look, selection, self.epochs, notice)
 
     def _loss(self, task: Task, network: nn.Module, links: Tensor) -> dict[str, Tensor]:

@@ -14,6 +14,7 @@ from ncgc.errors import TrainingError
 from ncgc.losses import Objective, initial_centroids
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.ops import Draws, RowDraws, kept_memory
+from ncgc.training.adam import Adam
 from ncgc.training.averaging import WeightAverage
 from ncgc.training.history import History
 from ncgc.training.selection import Selection
@@ -89,7 +90,7 @@ class Trainer:
         self.teacher = (
             PredictionAverage(settings.teacher) if settings.teacher and objective.settings.pl_weight else None
         )
-        self.optimizer = torch.optim.Adam(self._groups(), lr=settings.learning_rate, fused=True)
+        self.optimizer = Adam(self._groups(), lr=settings.learning_rate, fused=True)
         self.average = WeightAverage(network, settings.averaging) if settings.averaging else None
         self.best, self.best_epoch = self._copy(), 0
 

@@ -1,0 +1,36 @@
+"""Adam, torch's own, that does not bring torch's compiler in.
+
+The methods of torch's optimizers are wrapped for `torch.compile`: the first call imports `torch._dynamo` with all that it needs,
+which takes longer than many a training on a small graph. Nothing is compiled here, so the functions underneath are called. Where a
+torch wraps them otherwise, its methods are taken as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import unwrap
+from typing import Any
+
+import torch
+
+
+def _plain(name: str) -> Callable[..., Any]:
+    method: Callable[..., Any] = unwrap(getattr(torch.optim.Adam, name))
+    return method
+
+
+class Adam(torch.optim.Adam):
+    """``torch.optim.Adam`` with the same numbers, to the bit.
+
+    >>> weight = torch.nn.Parameter(torch.ones(2))
+    >>> optimizer = Adam([weight], lr=0.5)
+    >>> weight.sum().backward()
+    >>> optimizer.step(); weight.data
+    tensor([0.5000, 0.5000])
+    """
+
+    step = torch.no_grad()(_plain("step"))  # the wrapped one switches gradients off too
+    zero_grad = _plain("zero_grad")
+    add_param_group = _plain("add_param_group")
+    state_dict = _plain("state_dict")
+    load_state_dict = _plain("load_state_dict")
