@@ -151,6 +151,16 @@ def test_show_in_every_form(here, bench, study):
     assert all(float(row["mean"]) < 60 for row in csv.DictReader(io.StringIO(seconds)))
 
 
+def test_show_the_first_tables_alone(here, bench, study):
+    bench("study", study)
+    words = ("show", "study", study, "--format", "markdown")
+    both, first = (bench(*words, *more).out for more in ((), ("--tables", "1")))
+    assert (both.count("| variant |"), first.count("| variant |")) == (2, 1)
+    refused = bench(*words, "--tables", "0")
+    assert refused.code == 2
+    assert "--tables must be a whole number from 1. Got 0 instead." in refused.err
+
+
 def test_the_paired_difference_is_that_of_the_records(here, bench, study, tmp_path):
     bench("study", study)
     accuracy = {(r["settings"]["kl"], r["seed"]): r["val_accuracy"] for r in lines(tmp_path / "results")}

@@ -53,6 +53,7 @@ RUNNING = (
 SHOWING = (
     _option("quantity", str | None, "WORD", f"Of {', '.join(QUANTITIES)}. Default test_accuracy; study: val_accuracy.", None),
     _option("format", str, "WORD", f"Of {', '.join(FORMATS)}. Default text.", "text"),
+    _option("tables", int | None, "INT", "Only the first so many tables; not for csv.", None),
     _RESULTS,
 )  # fmt: skip
 
@@ -123,7 +124,9 @@ def _show(kind: str, given: dict[str, Any]) -> int:
     quantity = _quantity(kind, given["quantity"])
     aside = Screen(to_stderr=True)
     chosen = experiment(kind, given, aside.say)
-    _print(chosen, Store(given["results"]), quantity, given["format"], Screen())
+    if given["tables"] is not None and given["tables"] < 1:
+        raise ParameterError(f"--tables must be a whole number from 1. Got {given['tables']} instead.")
+    _print(chosen, Store(given["results"]), quantity, given["format"], Screen(), given["tables"])
     return 0
 
 
@@ -133,8 +136,10 @@ def _quantity(kind: str, asked: str | None) -> str:
     return known([asked], list(QUANTITIES), "quantity")[0]
 
 
-def _print(chosen: Experiment, store: Store, quantity: str, form: str, screen: Screen) -> None:
-    """The tables on stdout; what they rest on beneath, or beside a CSV on stderr."""
+def _print(
+    chosen: Experiment, store: Store, quantity: str, form: str, screen: Screen, most: int | None = None
+) -> None:
+    """The tables, or the first of them, on stdout; what they rest on beneath, or beside a CSV on stderr."""
     said = notes(chosen, store, quantity)
     if form == "csv":
         typer.echo(as_csv(records(chosen, store, quantity)), nl=False)
@@ -142,7 +147,7 @@ def _print(chosen: Experiment, store: Store, quantity: str, form: str, screen: S
             typer.echo(sentence, err=True)
         return
     width = screen.console.width if screen.console.is_terminal else None
-    for table in _tables(chosen, store, quantity):
+    for table in _tables(chosen, store, quantity)[:most]:
         typer.echo()
         if form == "text":
             typer.echo(as_text(table, width))
