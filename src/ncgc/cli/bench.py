@@ -136,9 +136,7 @@ def _quantity(kind: str, asked: str | None) -> str:
     return known([asked], list(QUANTITIES), "quantity")[0]
 
 
-def _print(
-    chosen: Experiment, store: Store, quantity: str, form: str, screen: Screen, most: int | None = None
-) -> None:
+def _print(chosen: Experiment, store: Store, quantity: str, form: str, screen: Screen, most: int | None = None) -> None:
     """The tables, or the first of them, on stdout; what they rest on beneath, or beside a CSV on stderr."""
     said = notes(chosen, store, quantity)
     if form == "csv":

@@ -7,7 +7,7 @@ from ncgc.ops.attention import attend, attention_values
 from ncgc.ops.draws import Draws, RowDraws
 from ncgc.ops.dropout import dropout, keep_mask, relu_dropout
 from ncgc.ops.layer import soft_orthogonal_layer
-from ncgc.ops.memory import kept_memory, return_memory
+from ncgc.ops.memory import kept_memory
 from ncgc.ops.normalise import gcn_normalised, mean_normalised, with_self_loops
 from ncgc.ops.propagate import personalised_pagerank, propagate
 from ncgc.ops.reduction import ALONE, Reduction, total_logsumexp
@@ -35,7 +35,6 @@ __all__ = [
     "propagate",
     "propagate_soft_orthogonal",
     "relu_dropout",
-    "return_memory",
     "soft_orthogonal",
     "soft_orthogonal_layer",
     "total_logsumexp",

@@ -40,13 +40,6 @@ def _set(mmap: int, trim: int) -> None:
         library.mallopt(_TRIM_THRESHOLD, trim)
 
 
-def return_memory() -> None:
-    """Hand freed memory back, where buffers of many sizes would otherwise leave more and more holes between them."""
-    library = _allocator()
-    if library is not None:
-        library.malloc_trim(0)
-
-
 @contextmanager
 def kept_memory() -> Iterator[None]:
     """While inside, large freed buffers stay with the process; nothing happens where the allocator is not glibc's.

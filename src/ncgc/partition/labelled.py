@@ -32,8 +32,8 @@ class LabelOperators(PartOperators):
 
     def __init__(self, source: Source, owned: np.ndarray, layers: int):
         super().__init__(source, make_part(source.graph.adjacency, owned, layers))
-        within = self.part.within
-        self._layers = [_RingOperators(self, within[-2 - i], within[-1 - i]) for i in range(layers)]
+        nodes, within = self.part.nodes, self.part.within
+        self._layers = [_RingOperators(source, nodes[: within[-1 - i]], within[-2 - i]) for i in range(layers)]
 
     @property
     def nbytes(self) -> int:
@@ -45,28 +45,30 @@ class LabelOperators(PartOperators):
 
 
 class _RingOperators(GraphOperators):
-    """What one layer multiplies with: the first ``rows`` nodes of a block see the first ``columns``."""
+    """What one layer multiplies with: the first ``rows`` of these nodes see all of them.
 
-    def __init__(self, block: LabelOperators, rows: int, columns: int):
-        super().__init__(block.graph)
-        self.block, self.rows, self.columns = block, rows, columns
+    It does not know the block: a circle of two would keep a large block until Python looks for circles.
+    """
+
+    def __init__(self, source: Source, nodes: np.ndarray, rows: int):
+        super().__init__(source.graph)
+        self.source, self.nodes, self.rows = source, nodes, rows
 
     @cached_property
     def gcn(self) -> SparseMatrix:
-        return self._cut(self.block.source.gcn)
+        return self._cut(self.source.gcn)
 
     @cached_property
     def mean(self) -> SparseMatrix:
-        return self._cut(self.block.source.mean)
+        return self._cut(self.source.mean)
 
     def _cut(self, whole: sparse.csr_array) -> SparseMatrix:
         """P[N_k, N_{k+1}]: no entry of these rows is elsewhere."""
-        nodes = self.block.part.nodes[: self.columns]
         place = np.full(whole.shape[0], -1, dtype=np.int64)
-        place[nodes] = np.arange(self.columns)
-        taken = sparse.csr_array(whole[nodes[: self.rows]])
+        place[self.nodes] = np.arange(len(self.nodes))
+        taken = sparse.csr_array(whole[self.nodes[: self.rows]])
         local = (taken.data, place[taken.indices], taken.indptr)
-        return SparseMatrix.from_scipy(sparse.csr_array(local, shape=(self.rows, self.columns)))
+        return SparseMatrix.from_scipy(sparse.csr_array(local, shape=(self.rows, len(self.nodes))))
 
 
 def label_blocks(network: SOGN, adjacency: sparse.csr_array, labelled: np.ndarray, part: int) -> list[np.ndarray]:

@@ -13,7 +13,7 @@ from torch import Tensor
 from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
 from ncgc.nn import Output
-from ncgc.ops import RowDraws, return_memory
+from ncgc.ops import RowDraws
 from ncgc.partition.inference import exact_output
 from ncgc.partition.labelled import LabelOperators, label_blocks
 from ncgc.partition.last_look import LastLook
@@ -26,7 +26,6 @@ from ncgc.training import Trainer
 
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
 KEPT = 3 * 2**29  # bytes of parts that stay in memory once they are cut
-LARGE = 200_000  # nodes from which memory matters more than the time to get it anew
 FAR = 2**32  # between the draws of an epoch's steps, so that no two steps have the same
 
 
@@ -71,13 +70,14 @@ class PartitionTrainer(Trainer):
         self.label_blocks = label_blocks(network, graph.adjacency, labelled, -(-self.nodes // parts))
         # a row counts once in a Gram matrix, in its part: blocks of labels own none
         self.totals = Totals([len(nodes) for nodes in owned] + [0] * len(self.label_blocks))
-        shelf, self.last_look, layers = Shelf(KEPT), LastLook(), len(network.convs)
+        # blocks of labels come again in every step, so they have room of their own
+        shelf, labels, self.last_look, layers = Shelf(KEPT), Shelf(KEPT // 2), LastLook(), len(network.convs)
 
         def cut(part: int) -> Callable[[], PartOperators]:
             return lambda: shelf.get(part, lambda: source.part(owned[part], hops, self.last_look))
 
         def surround(number: int) -> Callable[[], PartOperators]:
-            return lambda: shelf.get(parts + number, lambda: LabelOperators(source, self.label_blocks[number], layers))
+            return lambda: labels.get(number, lambda: LabelOperators(source, self.label_blocks[number], layers))
 
         # made when asked for, and kept where there is room: the parts, and then the blocks of labels
         self.blocks = [cut(part) for part in range(parts)]
@@ -105,16 +105,10 @@ class PartitionTrainer(Trainer):
             self.optimizer.step()
             if self.average is not None:
                 self.average.update()
-            self._return_memory()
         self.totals.end_epoch()
         if len(sums) == 1:  # the total of nothing
             self.objective.total({}, epoch - 1)  # says so
         return sums
-
-    def _return_memory(self) -> None:
-        """Parts, blocks of labels and looks need buffers of other sizes: what one leaves free the next may not fit into."""
-        if self.nodes > LARGE:
-            return_memory()
 
     def _prime(self, epoch: int, targets: Tensor | None) -> bool:
         """Visit all parts without a step, so that the first one too has sums over all of them; False if they are not finite."""
@@ -188,9 +182,7 @@ class PartitionTrainer(Trainer):
 
     def _output(self) -> Output:
         with self._averaged():
-            output = exact_output(self.network, self.source, embeddings=False, last_look=self.last_look)
-        self._return_memory()
-        return output
+            return exact_output(self.network, self.source, embeddings=False, last_look=self.last_look)
 
     def _clusters_begun(self, embeddings: Tensor) -> None:
         """The first frequencies of every part are those of the exact look that the centroids come from."""
