@@ -34,6 +34,7 @@ from ncgc.generate.words import word_blocks
 DENSE_UP_TO = 128  # features; beyond, dense rows would be long and mostly zeros
 FULL_BATCH_UP_TO = 300_000  # nodes above which the command trains by parts,
 PART = 100_000  # of so many nodes (docs/scaling.md says how that was found)
+STEPS = 5  # an epoch, at most
 NODES_FILE, EDGES_FILE, TRUTH_FILE, SETTINGS_FILE = "nodes.parquet", "edges.parquet", "truth.parquet", "generate.toml"
 OURS = (NODES_FILE, EDGES_FILE, TRUTH_FILE, SETTINGS_FILE, "features.npy", "features.npz")
 
@@ -115,15 +116,16 @@ def fit_command(path: str | Path, model: BlockModel) -> str:
 
     >>> fit_command("big", BlockModel())
     'ncgc fit --nodes big/nodes.parquet --edges big/edges.parquet --features big/features.npy --split split --out big-run'
-    >>> fit_command("big", BlockModel(num_nodes=1_000_000))[-52:]
-    '--out big-run --batch partitions --parts 10 --halo 0'
+    >>> fit_command("big", BlockModel(num_nodes=1_000_000))[-72:]
+    '--out big-run --batch partitions --parts 10 --halo 0 --steps-per-epoch 5'
     """
     path = Path(path)
     files = {"nodes": NODES_FILE, "edges": EDGES_FILE, "features": features_name(model)}
     words = [f"--{name} {shlex.quote(str(path / file))}" for name, file in files.items()]
     words += ["--split split", f"--out {shlex.quote(str(path) + '-run')}"]
     if model.num_nodes > FULL_BATCH_UP_TO:
-        words.append(f"--batch partitions --parts {-(-model.num_nodes // PART)} --halo 0")
+        parts = -(-model.num_nodes // PART)
+        words.append(f"--batch partitions --parts {parts} --halo 0 --steps-per-epoch {min(parts, STEPS)}")
     return f"ncgc fit {' '.join(words)}"
 
 
