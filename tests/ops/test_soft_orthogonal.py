@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from scipy import sparse
 from torch.autograd import gradcheck
 
 from ncgc.ops import propagate_soft_orthogonal, soft_orthogonal
@@ -140,3 +141,11 @@ def test_far_scales_stay_finite(normal, scale):
 def test_orthonormal_columns_are_shrunk_by_beta(normal):
     q = torch.linalg.qr(normal(10, 4)).Q
     torch.testing.assert_close(soft_orthogonal(q, 0.25), -0.25 * q)
+
+
+def test_one_row_leaves_the_bias_as_it_is(to_matrix, normal):
+    """A single row of biases is in memory what the bias is: it must not be written to."""
+    z, bias = normal(1, 4, seed=1), normal(4, seed=2)
+    before = bias.clone()
+    propagate_soft_orthogonal(to_matrix(sparse.csr_array([[1.0]])), z, 0.3, bias)
+    torch.testing.assert_close(bias, before, rtol=0, atol=0)

@@ -143,6 +143,20 @@ def test_running_totals_converge_to_the_gradient_of_full_batch(make_planted, bac
     assert errors[-1] < 1e-3
 
 
+@pytest.mark.parametrize("backbone", ["gcn", "sage"])
+@pytest.mark.parametrize("epoch", [WARM, FULL])
+@pytest.mark.parametrize("wider", [0, 100])  # a block a label, and one for all
+def test_running_totals_know_the_blocks_of_labels(make_planted, monkeypatch, backbone, epoch, wider):
+    monkeypatch.setattr(labelled, "WIDER", wider)
+    monkeypatch.setattr(labelled, "MOST", 1e6)
+    by_parts, whole = both(make_planted(), backbone, beta=0.3)
+    assert len(by_parts.label_blocks) == (1 if wider else len(by_parts.objective.train_index))
+    named = prepared(by_parts, whole, epoch)
+    expected = full(whole, named, epoch)
+    errors = [error(visited(by_parts, named, epoch), expected) for _ in range(5)]
+    assert errors[-1] < 1e-3
+
+
 @pytest.mark.parametrize("steps", [1, 3])
 def test_steps_of_an_epoch_are_gradients_of_the_whole_on_average(make_planted, steps):
     """Each of S steps has a S-th of the parts, S times: their mean is the gradient of all."""

@@ -29,7 +29,7 @@ class HaloPlan:
 
     Args:
         group: the processes.
-        part: this process's nodes; its halo is one hop.
+        part: this process's nodes; its halo is one hop, or whatever rows are to be fetched.
         owner: (n,) the process that owns each node.
 
     Attributes:
@@ -38,6 +38,7 @@ class HaloPlan:
 
     def __init__(self, group: Group, part: Part, owner: np.ndarray):
         self.group = group
+        self.seen: Callable[[Tensor], None] | None = None  # told what each product multiplies
         self.order = np.argsort(owner[part.halo], kind="stable")
         self.receive = np.bincount(owner[part.halo], minlength=group.size).tolist()
         self.send = group.exchanged(torch.tensor(self.receive), [1] * group.size, [1] * group.size).tolist()
@@ -82,6 +83,8 @@ class HaloMatrix(SparseMatrix):
     def added(
         self, start: Tensor, dense: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
     ) -> Tensor:
+        if self.plan.seen is not None:
+            self.plan.seen(dense)
         arrived = self.plan.fetch(dense)
         result = self.own.added(start, dense, beta=beta, alpha=alpha, out=out)
         halo = arrived()

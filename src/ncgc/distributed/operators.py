@@ -30,7 +30,7 @@ class RankOperators(GraphOperators):
 
     def __init__(self, graph: Graph, rows: Rows, owner: np.ndarray, group: Group, dtype: torch.dtype = torch.float32):
         super().__init__(graph, dtype)
-        self.part, self.kind = rows.part, rows.kind
+        self.part, self.kind, self.owner = rows.part, rows.kind, owner
         self.plan = HaloPlan(group, self.part, owner)
         self.reduction = AllReduce(group, torch.from_numpy(self.part.owned))
         # made at once, so that nothing keeps the rows in their first form

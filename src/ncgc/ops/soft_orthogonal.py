@@ -64,7 +64,7 @@ def gram_gradient(dm: Tensor, m: Tensor, inverse: Tensor) -> Tensor:
 def propagated(matrix: SparseMatrix | None, z: Tensor, m: Tensor, beta: float, bias: Tensor | None) -> Tensor:
     """P·Z − β·Z·M + bias in one buffer; of the first rows of Z where P has fewer rows than columns."""
     own = z if matrix is None else z[: matrix.shape[0]]
-    out = z.new_empty(own.shape) if bias is None else bias.expand_as(own).contiguous()
+    out = z.new_empty(own.shape) if bias is None else bias.repeat(len(own), 1)  # never a view of the bias
     torch.addmm(out, own, m, beta=0.0 if bias is None else 1.0, alpha=-beta, out=out)
     return out if matrix is None else matrix.added(out, z, out=out)
 

@@ -11,6 +11,7 @@ It takes an n×d buffer a product (in a file where it is large), and no node mor
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,6 +22,9 @@ from ncgc.partition.buffers import buffer
 class LastLook:
     """The right-hand sides of the products of one walk through the network, for all nodes, in their order.
 
+    Args:
+        nodes: (m,) where not all nodes are known, those that are, in the order of the rows.
+
     >>> last_look = LastLook()
     >>> last_look.keep(0, torch.ones(3, 2)), last_look.begin()
     (None, None)
@@ -28,12 +32,21 @@ class LastLook:
     torch.Size([3, 2])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: np.ndarray | None = None) -> None:
         self.products: list[Tensor] = []
+        self.nodes = nodes
         self._next = 0
 
     def __bool__(self) -> bool:
         return bool(self.products)
+
+    def columns(self, nodes: np.ndarray, of: int) -> tuple[np.ndarray, int]:
+        """Which rows these nodes of a graph of ``of`` nodes have, and how many rows there are."""
+        if self.nodes is None:
+            return nodes, of
+        place = np.full(of, -1, dtype=np.int64)
+        place[self.nodes] = np.arange(len(self.nodes))
+        return place[nodes], len(self.nodes)
 
     def place(self, number: int, rows: int, columns: int) -> Tensor:
         """(rows, columns) where the look is to write the right-hand side of a product; the same buffer at every look."""
@@ -60,8 +73,8 @@ class OutsideMatrix(SparseMatrix):
 
     Args:
         inner: m×m, between the nodes of the part.
-        outer: m×n, from the other nodes, numbered as in the graph.
-        last_look: of all nodes.
+        outer: m×n, from the other nodes, numbered as in the last look.
+        last_look: of all nodes, or of those that are neighbours.
     """
 
     def __init__(self, inner: SparseMatrix, outer: SparseMatrix, last_look: LastLook):

@@ -123,8 +123,9 @@ class PartOperators(GraphOperators):
         kept = local >= 0
         row = np.repeat(np.arange(len(nodes)), np.diff(rows.indptr))
         if scaled and self.last_look is not None:
-            missing = (rows.data[~kept], (row[~kept], rows.indices[~kept]))
-            outer = SparseMatrix.from_scipy(sparse.csr_array(missing, shape=(len(nodes), whole.shape[0])))
+            there, known = self.last_look.columns(rows.indices[~kept], whole.shape[0])
+            missing = (rows.data[~kept], (row[~kept], there))
+            outer = SparseMatrix.from_scipy(sparse.csr_array(missing, shape=(len(nodes), known)))
             return OutsideMatrix(self._restricted(whole, scaled=False), outer, self.last_look)
         full = np.bincount(row, weights=rows.data, minlength=len(nodes))
         here = np.bincount(row[kept], weights=rows.data[kept], minlength=len(nodes))
