@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from ncgc.methods.pta import PTA, propagated_labels
+from ncgc.methods.networks import TwoLayerMLP
+from ncgc.methods.pta import PTA, PTANetwork, propagated_labels
 
 
 @pytest.fixture
@@ -75,3 +76,36 @@ def test_it_learns_and_one_seed_is_one_result(make_planted):
     model = PTA(epochs=40).fit(graph, split)
     assert model.score() > 0.5
     np.testing.assert_array_equal(PTA(epochs=40).fit(graph, split).predict_proba(), model.predict_proba())
+
+
+def test_what_the_look_leaves_changes_nothing(make_planted, monkeypatch):
+    """Losses and weights are the same to the bit when every pass is made anew."""
+    graph, split = make_planted()
+    left = PTA(epochs=12, random_state=1).fit(graph, split)
+    monkeypatch.setattr(PTANetwork, "_versions", lambda self: [object()])  # never the same
+    anew = PTA(epochs=12, random_state=1).fit(graph, split)
+    assert left.history_["total"].tolist() == anew.history_["total"].tolist()
+    np.testing.assert_array_equal(left.predict_proba(), anew.predict_proba())
+
+
+def test_what_the_look_leaves_is_used_once_and_for_the_same_weights(started, monkeypatch):
+    method, task, network = started
+    made = []
+    monkeypatch.setattr(TwoLayerMLP, "forward", counted(TwoLayerMLP.forward, made))
+    method.loss(task, network.train(), 1)
+    network.eval()(task.operators)
+    method.loss(task, network.train(), 2).backward()
+    assert len(made) == 2  # the first loss, the look
+    network.eval()(task.operators)
+    with torch.no_grad():
+        network.first.mul_(2.0)
+    method.loss(task, network.train(), 3)
+    assert len(made) == 4  # other weights: a pass of its own
+
+
+def counted(function, calls):
+    def call(*given):
+        calls.append(1)
+        return function(*given)
+
+    return call
