@@ -29,6 +29,13 @@ def test_every_measurement_has_its_time_and_its_peak(measured):
     assert 0 <= rows[2]["test_accuracy"] <= 1
 
 
+def test_the_quick_plan_ends_with_accuracy_by_parts(measured, tmp_path):
+    folder, tasks, _ = measured
+    (row,) = scale.run(tasks[-1:], tmp_path / "scale.jsonl", folder)
+    assert row["name"] == "by parts"
+    assert 0 <= row["test_accuracy"] <= 1
+
+
 def test_what_is_in_the_file_is_not_measured_again(measured, monkeypatch):
     folder, tasks, rows = measured
     before = (folder / "scale.jsonl").read_text()

@@ -41,7 +41,8 @@ FULL: tuple[dict[str, Any], ...] = (
 FULL_EPOCHS = 100
 # by parts at the largest size: chosen on its validation nodes (docs/scaling.md)
 ACCURATE_PART = 100_000
-BEST = {"epochs": 60, "warmup": 20, "ramp": 5, "steps_per_epoch": 5}
+BEST = {"epochs": 60, "warmup": 20, "ramp": 5}
+STEPS = 5  # an epoch, at most
 FILE = Path("benchmarks") / "results" / "scale.jsonl"
 THREADS = 2
 
@@ -68,7 +69,9 @@ def plan(sizes: Sequence[int], epochs: int, quick: bool = False, threads: int = 
         settings = NETWORK | {"epochs": epochs if quick else FULL_EPOCHS} | choice
         yield about | {"kind": "train", "name": f"full batch {number}", "threads": threads, "settings": settings}
     largest = max(sizes)
-    settings = BY_PARTS | BEST | {"parts": max(largest // ACCURATE_PART, 2)} | ({"epochs": epochs} if quick else {})
+    parts = max(largest // ACCURATE_PART, 2)
+    dealt = {"parts": parts, "steps_per_epoch": min(STEPS, parts)}
+    settings = BY_PARTS | BEST | dealt | ({"epochs": epochs} if quick else {})
     yield {
         "kind": "train", "name": "by parts", "nodes": largest, "model": model | {"num_nodes": largest},
         "threads": threads, "settings": settings,
