@@ -1,4 +1,4 @@
-"""GAT against PyG's layers with the same weights."""
+"""GAT against PyG's layers with the same weights, and its scores against a loop."""
 
 import numpy as np
 import pytest
@@ -28,13 +28,49 @@ def test_scores_are_those_of_pyg(make_planted, form, output_heads):
     graph, split = make_planted(form)
     settings = {"hidden": 4, "heads": 3, "output_heads": output_heads, "epochs": 4, "features": "raw"}
     model = GAT(**settings).fit(graph, split)
-    operators, network = GraphOperators(graph), model.network_
+    operators, network = GraphOperators(graph), model.network_.eval()
     with torch.no_grad():
+        for layer in (network.first, network.second):  # PyG's scores have no bias
+            layer.source_bias.zero_()
+            layer.target_bias.zero_()
+        found = network(operators)
         x = operators.features.to_dense()
         h = torch.nn.functional.elu(same(network.first, graph.num_features, 4, True)(x, operators.edge_index))
         expected = same(network.second, 12, 3, False)(h, operators.edge_index)
-    np.testing.assert_allclose(model.transform(), h.numpy(), atol=1e-5)
-    np.testing.assert_allclose(model.decision_function(), expected.numpy(), atol=1e-5)
+    np.testing.assert_allclose(found.embeddings.numpy(), h.numpy(), atol=1e-5)
+    np.testing.assert_allclose(found.logits.numpy(), expected.numpy(), atol=1e-5)
+
+
+def test_biases_of_the_scores_against_a_loop(make_planted):
+    graph, _ = make_planted("dense")
+    operators = GraphOperators(graph)
+    layer = Attention(graph.num_features, 2, 1, 0.0, torch.Generator().manual_seed(0)).eval()
+    x = operators.features.to_dense()
+    with torch.no_grad():
+        layer.source_bias.fill_(0.3)
+        layer.target_bias.fill_(-1.1)
+        z = x @ layer.weight
+        found = layer(x, operators)
+        unbiased = z @ layer.target + (z @ layer.source).t()
+        source, target = operators.edge_index
+        for i in (0, 7, 30):
+            j = torch.cat([source[target == i], torch.tensor([i])]).unique()
+            scores = torch.nn.functional.leaky_relu(unbiased[i, j] + 0.3 - 1.1, 0.2)
+            torch.testing.assert_close(found[i], scores.softmax(dim=0) @ z[j])
+
+
+def test_each_head_drops_inputs_of_its_own(make_planted):
+    graph, _ = make_planted("dense")
+    operators = GraphOperators(graph)
+    layer = Attention(graph.num_features, 3, 2, 0.5, torch.Generator().manual_seed(0)).train()
+    with torch.no_grad():
+        layer.weight[:, 3:] = layer.weight[:, :3]
+    x = operators.features.to_dense()
+    for inputs in (x, operators.features):
+        first, second = layer._products(inputs, 0.5, torch.Generator().manual_seed(1)).split(3, dim=1)
+        assert not torch.allclose(first, second)
+        whole = torch.stack([layer._products(inputs, 0.5, torch.Generator().manual_seed(s)) for s in range(400)])
+        torch.testing.assert_close(whole.mean(dim=0)[:, :3], x @ layer.weight[:, :3], atol=0.35, rtol=0)
 
 
 def test_each_head_begins_as_a_layer_of_its_own():

@@ -98,6 +98,19 @@ def test_the_form_follows_the_density():
     assert FeatureMatrix(thin).density == pytest.approx(0.02)
 
 
+def test_dense_features_with_many_zeros_are_sparse_for_draws(normal):
+    half_empty = np.where(np.arange(60).reshape(12, 5) % 3 == 0, 2.0, 0.0)
+    weight = normal(5, 2)
+    matrix = features("dense", half_empty)
+    assert matrix.for_draws.is_sparse
+    assert matrix.for_draws is matrix.for_draws
+    torch.testing.assert_close(matrix.for_draws.linear(weight), matrix.linear(weight))
+    full = features("dense", np.ones((4, 3)))
+    assert full.for_draws is full
+    stored = features("sparse", half_empty)
+    assert stored.for_draws is stored
+
+
 def test_zero_features_multiply_and_drop():
     matrix = FeatureMatrix(np.zeros((4, 3), dtype=np.float32))
     weight = torch.ones(3, 2, requires_grad=True)

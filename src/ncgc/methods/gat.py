@@ -18,8 +18,8 @@ from ncgc.ops import FeatureMatrix, attend, dropout, linear
 class GAT(Learned, dropout=0.6, learning_rate=0.005, epochs=2000):
     """H = ELU(‖_h Σ_j α_ij·x_j·W_h + b), Z = mean_h Σ_j α_ij·h_j·V_h + c (Veličković et al., 2018).
 
-    α_ij = softmax over j ∈ N(i)∪{i} of LeakyReLU(a·x_i·W + a'·x_j·W), weighted by the edges where these have weights. Dropout
-    on the inputs of both layers, on their products with W and on α; the authors draw the first for each head anew. L2 on all
+    α_ij = softmax over j ∈ N(i)∪{i} of LeakyReLU(a·x_i·W + b_a + a'·x_j·W + b_a'), weighted by the edges where these have
+    weights. Dropout on the inputs of both layers, drawn for each head anew, on their products with W and on α. L2 on all
     parameters. Kept is the last epoch at which neither validation accuracy nor loss has ever been better.
 
     >>> from ncgc import load_dataset
@@ -69,12 +69,11 @@ class GATNetwork(nn.Module):
         super().__init__()
         self.first = Attention(in_features, hidden, heads, dropout, generator)
         self.second = Attention(heads * hidden, num_classes, output_heads, dropout, generator)
-        self.dropout = dropout
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
-        features = operators.features.dropout(self.dropout, generator, self.training)
+        features = operators.features.for_draws if self.training else operators.features
         h = elu(self.first(features, operators, generator))
-        z = self.second(dropout(h, self.dropout, generator, self.training), operators, generator)
+        z = self.second(h, operators, generator)
         heads = self.second.heads
         return Output(h, z if heads == 1 else z.view(len(z), heads, -1).mean(dim=1))
 
@@ -84,7 +83,7 @@ class Attention(nn.Module):
 
     Args:
         columns: c, width of a head.
-        dropout: on the products with W and on the attention coefficients.
+        dropout: on the inputs, once a head, on the products with W and on the attention coefficients.
     """
 
     def __init__(
@@ -95,17 +94,30 @@ class Attention(nn.Module):
         self.weight = _side_by_side(in_features, columns, heads, generator)
         self.source = _side_by_side(columns, 1, heads, generator)  # (c, heads)
         self.target = _side_by_side(columns, 1, heads, generator)
+        self.source_bias, self.target_bias = (nn.Parameter(torch.zeros(heads)) for _ in range(2))
         self.bias = nn.Parameter(torch.zeros(heads * columns))
 
     def forward(
         self, h: Tensor | FeatureMatrix, operators: GraphOperators, generator: torch.Generator | None = None
     ) -> Tensor:
-        z = linear(h, self.weight)
-        by_head = z.view(len(z), self.heads, -1)
-        source, target = (torch.einsum("nhc,ch->nh", by_head, a) for a in (self.source, self.target))
         p = self.dropout if self.training else 0.0
+        z = self._products(h, p, generator)
+        by_head = z.view(len(z), self.heads, -1)
+        source = torch.einsum("nhc,ch->nh", by_head, self.source) + self.source_bias
+        target = torch.einsum("nhc,ch->nh", by_head, self.target) + self.target_bias
         z = dropout(z, self.dropout, generator, self.training)
         return attend(operators.neighbourhood, z, source, target, p=p, generator=generator, bias=self.bias)
+
+    def _products(self, h: Tensor | FeatureMatrix, p: float, generator: torch.Generator | None) -> Tensor:
+        """(n, heads·c) drop_k(H)·W_k of each head k, side by side."""
+        if p == 0:
+            return linear(h, self.weight)
+        heads = self.weight.chunk(self.heads, dim=1)
+        return torch.cat([linear(_dropped(h, p, generator), weight) for weight in heads], dim=1)
+
+
+def _dropped(h: Tensor | FeatureMatrix, p: float, generator: torch.Generator | None) -> Tensor | FeatureMatrix:
+    return h.dropout(p, generator) if isinstance(h, FeatureMatrix) else dropout(h, p, generator)
 
 
 def _side_by_side(rows: int, columns: int, heads: int, generator: torch.Generator | None) -> nn.Parameter:

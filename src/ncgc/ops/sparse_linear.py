@@ -21,6 +21,9 @@ from ncgc.ops.sparse import SparseMatrix, product
 # below about a tenth of non-zeros; a little earlier we take dense, whose time is the steadier one.
 SPARSE_COST = 10.0
 DENSE_FROM = 0.06
+DRAWN_DENSE_FROM = (
+    0.5  # a dropout draw costs as much as the product with a few columns, and sparse X has fewer entries to draw
+)
 
 
 class _FeatureLinear(torch.autograd.Function):
@@ -76,6 +79,13 @@ class FeatureMatrix:
     @property
     def is_sparse(self) -> bool:
         return self.sparse is not None
+
+    @cached_property
+    def for_draws(self) -> FeatureMatrix:
+        """X in the form that is cheaper where every product with few columns has a dropout draw of its own; made once."""
+        if self.dense is None or self._drawn or self.density >= DRAWN_DENSE_FROM:
+            return self
+        return FeatureMatrix(sparse.csr_array(self.dense.numpy()), dense_from=DRAWN_DENSE_FROM, dtype=self._dtype)
 
     def dropout(self, p: float, generator: Draws | None = None, training: bool = True) -> FeatureMatrix:
         """One dropout draw of X. On sparse X only the stored entries are drawn: the others are zero either way."""
