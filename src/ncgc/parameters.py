@@ -190,18 +190,21 @@ PARAMETERS = _table()
 DEFAULTS = {name: parameter.default for name, parameter in PARAMETERS.items()}
 
 
-def check_parameters(values: Mapping[str, Any], owner: str = "NCGC") -> None:
-    """Check every value against its declaration, unknown names with a suggestion.
+def check_parameters(
+    values: Mapping[str, Any], owner: str = "NCGC", known: Mapping[str, Parameter] | None = None
+) -> None:
+    """Check every value against its declaration among ``known`` or NCGC's own, unknown names with a suggestion.
 
     >>> check_parameters({"beta": -1})
     Traceback (most recent call last):
     ...
     ncgc.errors.ParameterError: The 'beta' parameter of NCGC must be a float in the range [0.0, inf). Got -1 instead.
     """
+    declared = PARAMETERS if known is None else known
     for name, value in values.items():
-        if name not in PARAMETERS:
-            raise ParameterError(unknown_name(name, PARAMETERS, f"parameter of {owner}"))
-        PARAMETERS[name].check(value, owner)
+        if name not in declared:
+            raise ParameterError(unknown_name(name, declared, f"parameter of {owner}"))
+        declared[name].check(value, owner)
 
 
 def unknown_name(name: str, known: Mapping[str, Any] | Sequence[str], what: str) -> str:

@@ -47,6 +47,16 @@ def test_every_variant_on_every_split(write):
     assert (one.settings["backbone"], one.settings["relaxation"]) == ("appnp", 0.2)
 
 
+def test_a_variant_of_another_method_has_its_settings_and_the_changes(write):
+    text = (
+        '[study]\ndatasets = ["citeseer"]\n[base]\nbackbone = "gcn"\n[variants.a]\nmethod = "sgc"\nfeatures = "raw"\n'
+    )
+    (cell,) = read_study(write(text))
+    run = cell.runs[0]
+    assert (run.method, run.settings["features"], run.settings["epochs"]) == ("sgc", "raw", 150)
+    assert "backbone" not in run.settings
+
+
 def test_seeds_begin_where_no_table_is(write):
     cells = read_study(write('[study]\ndatasets = ["digits"]\n[variants.a]\n'))
     assert [run.seed for run in cells[0].runs] == list(range(FIRST_SEED, FIRST_SEED + 4))
@@ -69,6 +79,8 @@ def test_seeds_begin_where_no_table_is(write):
         (STUDY.replace("relaxation = 0.2", "relaxtion = 0.2"), "did you mean 'relaxation'"),
         (STUDY.replace("[variants.loose]\nrelaxation = 0.2", "[variants]\nloose = 3"), "is no table"),
         (STUDY.replace("blind", "blnd"), "'blnd'"),
+        (STUDY.replace("relaxation = 0.2", 'method = "sgd"'), "did you mean 'sgc'"),
+        (STUDY.replace("relaxation = 0.2", 'method = "sgc"\nfeature = "raw"'), "loose.*did you mean 'features'"),
     ],
 )
 def test_what_is_no_study_is_a_sentence(write, text, words):

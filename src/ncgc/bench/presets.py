@@ -60,10 +60,7 @@ def method_preset(method: str, dataset: str | None = None) -> dict[str, Any]:
     chosen = ["common", *(["large"] if dataset in LARGE else []), *([dataset] if dataset else [])]
     values = {key: value for table in chosen for key, value in tables.get(table, {}).items()}
     values = {key: None if value == "none" else value for key, value in values.items()}
-    for name, value in values.items():
-        if name not in kind.PARAMETERS:
-            raise ParameterError(unknown_name(name, kind.PARAMETERS, f"parameter in settings/methods/{method}.toml"))
-        kind.PARAMETERS[name].check(value, f"settings/methods/{method}.toml")
+    check_parameters(values, f"settings/methods/{method}.toml", kind.PARAMETERS)
     return values
 
 

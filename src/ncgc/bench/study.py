@@ -12,6 +12,10 @@
     [variants."exact balance"]
     relaxation = 1.0
 
+    [variants."SGC, raw features"]
+    method = "sgc"               # another method, with its settings of the data set and these changes; [base] is NCGC's alone
+    features = "raw"
+
 Studies choose by validation accuracy, and their seeds begin at 1000: no table uses those splits.
 """
 
@@ -24,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from ncgc.bench.plans import Entry
+from ncgc.bench.presets import method_preset
 from ncgc.bench.run import Run
 from ncgc.errors import ParameterError
 from ncgc.parameters import check_parameters, unknown_name
@@ -69,14 +74,27 @@ def read_study(path: str | Path) -> list[Cell]:
                     raise ParameterError(
                         f"The variant {name!r} of the study {path} is no table; write [variants.{name}]."
                     )
-                parameters: dict[str, Any] = {**base, **changes}
-                # TOML has no none
-                parameters = {key: None if value == "none" else value for key, value in parameters.items()}
-                check_parameters(parameters, f"{path}, variant {name!r},")
+                owner = f"{path}, variant {name!r},"
+                method, parameters = _described(dataset, base, changes, owner)
                 blind = bool(study.get("blind", False))
-                runs = (Run(dataset, "random", labels, seed, blind=blind, parameters=parameters) for seed in seeds)
+                runs = (Run(dataset, "random", labels, seed, method, blind, parameters) for seed in seeds)
                 cells.append(Cell(name, dataset, labels, tuple(runs)))
     return cells
+
+
+def _described(dataset: str, base: dict[str, Any], changes: dict[str, Any], owner: str) -> tuple[str, dict[str, Any]]:
+    """The method of a variant and its parameters on a data set."""
+    # TOML has no none
+    given = {key: None if value == "none" else value for key, value in changes.items() if key != "method"}
+    method = str(changes.get("method", "ncgc"))
+    if method == "ncgc":
+        parameters = {key: None if value == "none" else value for key, value in base.items()} | given
+        check_parameters(parameters, owner)
+        return method, parameters
+    from ncgc.methods import find_method  # torch comes with it
+
+    check_parameters(given, owner, find_method(method).PARAMETERS)
+    return method, method_preset(method, dataset) | given
 
 
 def _listed(study: dict[str, Any], name: str, kind: type, path: Path, default: Sequence[Any] = ()) -> Sequence[Any]:
