@@ -7,11 +7,12 @@ if TYPE_CHECKING:
     from ncgc.datasets import Split, load_dataset, make_split
     from ncgc.estimator import NCGC
     from ncgc.graph import Graph
+    from ncgc.io.model_file import load_model
     from ncgc.losses import sinkhorn
     from ncgc.nn import SOGN, SoftOrthogonal
 
 __version__ = "0.1.0"
-__all__ = ["NCGC", "SOGN", "Graph", "SoftOrthogonal", "Split", "load_dataset", "make_split", "sinkhorn"]
+__all__ = ["NCGC", "SOGN", "Graph", "SoftOrthogonal", "Split", "load_dataset", "load_model", "make_split", "sinkhorn"]
 
 # Imported at first use, so that `ncgc --help` need not wait for torch.
 _HOMES = {
@@ -21,6 +22,7 @@ _HOMES = {
     "SoftOrthogonal": "nn",
     "Split": "datasets",
     "load_dataset": "datasets",
+    "load_model": "io.model_file",
     "make_split": "datasets",
     "sinkhorn": "losses",
 }

@@ -289,9 +289,9 @@ class NCGC(BaseEstimator):
     @classmethod
     def load(cls, path: str | Path) -> NCGC:
         """The model in a folder that :meth:`save` wrote; it predicts what the saved one did, to the bit."""
-        from ncgc.io.model_file import load_model
+        from ncgc.io.model_file import load_model_of
 
-        return load_model(path)
+        return load_model_of(cls, path)
 
     # ---------------------------------------------------------------- using
 

@@ -25,6 +25,7 @@ from ncgc.files import whole_folder
 from ncgc.io import predictions_frame, write_predictions
 from ncgc.io.model_file import save_model
 from ncgc.labelling import Labelling
+from ncgc.methods import Method
 from ncgc.report import Abstain, Reliability, ReportData, Suggestion, layout_2d, render_report
 from ncgc.report.sample import shown_nodes
 from ncgc.suggest import names_of, suggestions_frame
@@ -62,8 +63,13 @@ def _write(place: Path, labelling: Labelling, folder: str | Path, report: bool) 
     (place / "metrics.json").write_text(text + "\n", encoding="utf-8")
     if report:
         (place / "report.html").write_text(render_report(report_data(labelling, folder)), encoding="utf-8")
-    if isinstance(labelling.model, NCGC):  # other methods leave labels behind, no model
+    if leaves_model(labelling.model):
         save_model(labelling.model, place / "model", extra=_extra(labelling))
+
+
+def leaves_model(model: NCGC | Method) -> bool:
+    """Whether a fitted model can label nodes it has not seen; one that cannot leaves labels behind and no model."""
+    return isinstance(model, NCGC) or model.inductive
 
 
 def metrics_of(labelling: Labelling) -> dict[str, Any]:

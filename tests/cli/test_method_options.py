@@ -83,7 +83,7 @@ def tables(tmp_path):
 def test_fit_takes_a_method_and_repeats_it(ncgc, tables, tmp_path):
     result = ncgc("fit", *tables, "--method", "label_spreading", "--out", tmp_path / "a", "--folds", 0)
     assert result.code == 0, result.err
-    assert "Only NCGC leaves a model" in result.out
+    assert "labels the nodes of its own graph alone: no model" in " ".join(result.out.split())
     assert not (tmp_path / "a" / "model").exists()
     assert "label_spreading" in (tmp_path / "a" / "report.html").read_text()
     again = ncgc("fit", "--config", tmp_path / "a" / "config.toml", "--out", tmp_path / "b")
@@ -102,7 +102,23 @@ def test_predict_and_label_say_why_there_is_no_model(ncgc, tables, tmp_path):
     ):
         result = ncgc(*words)
         assert result.code == 2
-        assert "only a run with the method ncgc leaves a model" in result.err
+        assert "the method of this run leaves no model" in result.err
+
+
+def test_a_trained_method_leaves_a_model_for_new_nodes(ncgc, tables, tmp_path):
+    words = ["--method", "appnp", "--set", "epochs=60", "--out", tmp_path / "a", "--folds", 0, "--no-report"]
+    fitted = ncgc("fit", *tables, *words)
+    assert fitted.code == 0, fitted.err
+    assert "no model" not in fitted.out
+    (tmp_path / "new.csv").write_text("id,x\nm0,0.1\nm1,1.1\n")
+    (tmp_path / "links.csv").write_text("source,target\nm0,n3\nm0,n4\nm1,n13\nm1,n14\n")
+    new = ["--nodes", tmp_path / "new.csv", "--edges", tmp_path / "links.csv", "--out", tmp_path / "p.csv"]
+    result = ncgc("predict", tmp_path / "a", *new)
+    assert result.code == 0, result.err
+    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
+    assert [(row["id"], row["label"]) for row in rows] == [("m0", "left"), ("m1", "right")]
+    assert rows[0]["cluster"] == ""
+    assert ncgc("label", tmp_path / "a", "--csv").out.count("\n") == 1 + 14
 
 
 def test_fit_chooses_a_method(ncgc, tables, tmp_path):

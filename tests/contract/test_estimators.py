@@ -1,4 +1,4 @@
-"""One contract for every backbone of NCGC and every method: fit, predict, predict_proba, score, and one result a seed."""
+"""One contract for every backbone of NCGC and every method: fit, predict, predict_proba, score, save, and one result a seed."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from ncgc import NCGC, Graph, Split, load_dataset
 from ncgc.datasets import few_split
+from ncgc.errors import GraphError, ModelFileError
 from ncgc.methods import METHODS
 from ncgc.nn import BACKBONES
 
@@ -109,6 +110,48 @@ def test_every_method_reads_digits(name, form, validation):
     assert model.score() > 0.75  # of ten classes
     assert isinstance(model.calibrate(2).calibration_.temperature, float)
     np.testing.assert_allclose(model.predict_proba().sum(axis=1), 1)
+
+
+def test_a_saved_model_predicts_the_same_and_so_it_does_of_its_own_graph(estimator, data, tmp_path):
+    graph, split = data
+    estimator.fit(graph, split).calibrate(2)
+    if not getattr(estimator, "inductive", True):
+        with pytest.raises(GraphError, match="of the graph that it is fitted on and no others"):
+            estimator.predict(graph)
+        with pytest.raises(ModelFileError, match="there is no model to keep"):
+            estimator.save(tmp_path / "m")
+        assert not (tmp_path / "m").exists()
+        return
+    estimator.save(tmp_path / "m")
+    loaded = type(estimator).load(tmp_path / "m")
+    assert loaded.get_params() == estimator.get_params()
+    for other in (None, graph):
+        np.testing.assert_array_equal(loaded.predict_proba(other), estimator.predict_proba(other))
+        np.testing.assert_array_equal(loaded.predict(other), estimator.predict(other))
+        assert loaded.score(other, split.test) == estimator.score(other, split.test)
+    np.testing.assert_array_equal(estimator.decision_function(graph), estimator.decision_function())
+    np.testing.assert_array_equal(loaded.transduction_, estimator.transduction_)
+    assert (loaded.best_epoch_, loaded.termination_) == (estimator.best_epoch_, estimator.termination_)
+    assert len(loaded.history_) == len(estimator.history_)
+    assert loaded.calibration_.temperature == estimator.calibration_.temperature
+
+
+def test_another_graph_is_labelled_by_its_own_edges_and_features(estimator, make_planted):
+    graph, split = make_planted("dense")
+    estimator.fit(graph, split)
+    if not getattr(estimator, "inductive", True):
+        return
+    part = np.arange(45)[::-1][:30]
+    other = Graph.from_scipy(graph.adjacency[part][:, part], graph.features[part], graph.labels[part])
+    found = estimator.predict_proba(other)
+    assert found.shape == (30, 3)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-6)
+    assert estimator.score(other) == np.mean(estimator.predict(other) == graph.labels[part])
+    wider = Graph.from_scipy(other.adjacency, np.hstack([other.features, other.features]))
+    with pytest.raises(GraphError, match="features but the model was fitted on"):
+        estimator.predict(wider)
+    with pytest.raises(GraphError, match=r"must be an ncgc\.Graph"):
+        estimator.predict("graph")
 
 
 def test_no_split_and_no_fit(estimator, make_planted):

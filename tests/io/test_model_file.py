@@ -347,7 +347,7 @@ def test_another_format_says_who_made_it(changed):
     with pytest.raises(ModelFileError) as caught:
         load_model(changed({"format": 7, "ncgc": "9.9"}))
     assert str(caught.value).endswith(
-        f"was made by ncgc 9.9, format 7; this one, {__version__}, reads format 1; install a newer ncgc."
+        f"was made by ncgc 9.9, format 7; this one, {__version__}, reads the formats 1 and 2; install a newer ncgc."
     )
 
 

@@ -37,4 +37,4 @@ def test_epoch_is_chosen_on_the_validation_rows(make_planted):
     model = MLPOnPageRank(epochs=30).fit(graph, split)
     assert model.best_epoch_ == 1 + int(np.argmin(model.history_["val_loss"]))
     accuracy = model.history_["val_accuracy"][model.best_epoch_ - 1]
-    assert model.score(split.val) == pytest.approx(accuracy)
+    assert model.score(nodes=split.val) == pytest.approx(accuracy)

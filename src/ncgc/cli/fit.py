@@ -148,7 +148,7 @@ def _fit(settings: dict[str, Any], output: dict[str, Any]) -> int:
     check_folder(folder, output["overwrite"])
     from ncgc.fit_config import FitConfig  # slow from here on: torch
     from ncgc.labelling import make_model, read_tables
-    from ncgc.run_folder import write_run
+    from ncgc.run_folder import leaves_model, write_run
 
     config = FitConfig(**settings)
     screen = Screen(to_stderr=output["as_json"], quiet=output["quiet"])
@@ -164,8 +164,8 @@ def _fit(settings: dict[str, Any], output: dict[str, Any]) -> int:
         screen.facts([("report", "drawing the map")])
     write_run(folder, labelling, output["overwrite"], report=not output["no_report"])
     screen.facts([("written", str(folder))])
-    if config.method != OURS:
-        screen.facts([("note", f"Only NCGC leaves a model for ncgc predict; {config.method} leaves labels alone.")])
+    if not leaves_model(labelling.model):
+        screen.facts([("note", f"{config.method} labels the nodes of its own graph alone: no model for ncgc predict.")])
     if output["as_json"]:
         from ncgc.cli.results import json_line
         from ncgc.run_folder import metrics_of

@@ -21,12 +21,11 @@ def label(
     csv: Annotated[bool, typer.Option("--csv", help="A CSV table on stdout.")] = False,
 ) -> int:
     """Suggest the nodes most worth labelling next: those the model is unsure of, amid others it is unsure of."""
-    from ncgc.estimator import NCGC  # slow from here on: torch
-    from ncgc.io.model_file import model_folder
+    from ncgc.io.model_file import load_model  # slow from here on: torch
     from ncgc.io.predictions import csv_bytes
     from ncgc.suggest import suggest_labels, suggestions_frame
 
-    model = NCGC.load(model_folder(run))
+    model = load_model(run)
     chosen = suggest_labels(model.graph_, model.predict_proba(), model.graph_.labels, top)
     frame = suggestions_frame(model.graph_, model.predict_proba(), chosen)
     if csv:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ncgc.estimator import NCGC
     from ncgc.io.attach import Attached
+    from ncgc.methods import Method
 
 TABLES, RESULT = "Tables", "Result"
 ENDINGS = (".csv", ".parquet")
@@ -139,17 +140,18 @@ def _check_out(out: Path, overwrite: bool) -> None:
         raise OutputError(f"The file {out} exists; give another name, or --overwrite to replace it.")
 
 
-def _label(model: NCGC, attached: Attached) -> tuple[pd.DataFrame, np.ndarray]:
+def _label(model: NCGC | Method, attached: Attached) -> tuple[pd.DataFrame, np.ndarray]:
     """The table of predictions of the new nodes, and (m,) the classes so given, -1 where the model abstains."""
     from ncgc.io.predictions import predictions_frame
 
     probabilities = model.predict_proba(attached.graph)[attached.new]
-    clusters = model.predict_clusters(attached.graph)[attached.new]
+    # only NCGC has clusters
+    clusters = model.predict_clusters(attached.graph)[attached.new] if hasattr(model, "predict_clusters") else None
     labels = np.where(probabilities.max(axis=1) < _threshold(model), -1, probabilities.argmax(axis=1))
     return predictions_frame(attached.ids, labels, probabilities, model.classes_, clusters=clusters), labels
 
 
-def _threshold(model: NCGC) -> float:
+def _threshold(model: NCGC | Method) -> float:
     """The confidence below which a model that was fitted with --abstain gives no label."""
     if not isinstance(model.extra_.get("abstain"), int | float):
         return 0.0
@@ -157,7 +159,7 @@ def _threshold(model: NCGC) -> float:
     return float(threshold) if isinstance(threshold, int | float) else math.inf
 
 
-def _summary(model: NCGC, attached: Attached, frame: pd.DataFrame, labels: np.ndarray) -> dict[str, Any]:
+def _summary(model: NCGC | Method, attached: Attached, frame: pd.DataFrame, labels: np.ndarray) -> dict[str, Any]:
     """What there is to say in numbers."""
     told = labels >= 0
     known = (attached.truth >= 0) & told

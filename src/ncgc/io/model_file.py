@@ -1,7 +1,7 @@
 """A fitted model as a folder, and back: plain JSON, safetensors and Parquet. Nothing is unpickled.
 
 model.json            what it is: format, version, parameters, classes, history, calibration, checksums of the others
-weights.safetensors   the network, the centroids, the class shares, the mean of the features
+weights.safetensors   the network, the mean of the features; of NCGC also the centroids and the class shares
 graph.safetensors     the fitted graph: adjacency, features, labels, which nodes trained
 nodes.parquet         the ids of its nodes
 """
@@ -10,43 +10,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import safetensors.numpy
 from sklearn.exceptions import NotFittedError
 
 from ncgc import __version__
+from ncgc.datasets import Split
 from ncgc.errors import ModelFileError, NCGCError, OutputError
 from ncgc.estimator import NCGC
 from ncgc.files import TEMPORARY, whole_folder
+from ncgc.graph import Graph
 from ncgc.io.sealed import Damage, Record, digest, parsed, sealed, unsealed
 from ncgc.io.stored_fit import fit_arrays, fit_facts, restore_fit, stored_parameters
 from ncgc.io.stored_graph import graph_arrays, graph_facts, ids_parquet, stored_graph
+from ncgc.io.stored_method import method_arrays, method_facts, stored_method
 from ncgc.io.stored_network import network_arrays, network_facts, stored_network
+from ncgc.methods import Method
 from ncgc.nn import GraphOperators
 
-FORMAT = 1
+FORMAT, OF_METHODS = FORMATS = (1, 2)  # NCGC's, and that of the methods it is compared with
 ABOUT, WEIGHTS, GRAPH, NODES = FILES = ("model.json", "weights.safetensors", "graph.safetensors", "nodes.parquet")
 INSIDE = "model"  # where a run folder has its model
+M = TypeVar("M")
 
 
 # -------------------------------------------------------------------- writing
 
 
 def save_model(
-    model: NCGC, folder: str | Path, *, extra: Mapping[str, Any] | None = None, overwrite: bool = False
+    model: NCGC | Method, folder: str | Path, *, extra: Mapping[str, Any] | None = None, overwrite: bool = False
 ) -> None:
     """Write a fitted model to a folder, whole or not at all.
 
     Args:
-        model: fitted; its backbone one of those with a name.
+        model: fitted; NCGC with a backbone by name, or a method that can label nodes it has not seen.
         folder: new or empty; with ``overwrite`` also one that holds a model, which then makes way.
         extra: anything JSON takes, found again as ``extra_``; default: that of the file the model came from.
     """
-    if not hasattr(model, "network_"):
+    if not hasattr(model, "graph_"):
         raise NotFittedError(f"This {type(model).__name__} is not fitted yet; call fit(graph, split) before save.")
-    if not isinstance(model.backbone, str) or not isinstance(model.network_.backbone, str):
+    if isinstance(model, NCGC) and not (isinstance(model.backbone, str) and isinstance(model.network_.backbone, str)):
         raise ModelFileError(
             "The backbone of this model is a function of yours, which cannot be kept in a file; use the model in the "
             "program that made it, or fit one with a backbone by name."
@@ -59,18 +64,22 @@ def save_model(
             (place / name).write_bytes(written)
 
 
-def _content(model: NCGC, extra: Mapping[str, Any]) -> dict[str, bytes]:
+def _content(model: NCGC | Method, extra: Mapping[str, Any]) -> dict[str, bytes]:
     """The bytes of every file."""
+    if isinstance(model, NCGC):
+        number, own = FORMAT, {"network": network_facts(model.network_), **fit_facts(model)}
+        weights = network_arrays(model.network_) | fit_arrays(model)
+    else:
+        number, own, weights = OF_METHODS, method_facts(model), method_arrays(model)
     facts: dict[str, Any] = {
-        "format": FORMAT,
+        "format": number,
         "ncgc": __version__,
-        "network": network_facts(model.network_),
         "graph": graph_facts(model.graph_, model.split_),
-        **fit_facts(model),
+        **own,
         "extra": extra,
     }
     files = {
-        WEIGHTS: safetensors.numpy.save(network_arrays(model.network_) | fit_arrays(model)),
+        WEIGHTS: safetensors.numpy.save(weights),
         GRAPH: safetensors.numpy.save(graph_arrays(model.graph_, model.split_)),
         NODES: ids_parquet(model.graph_),
     }
@@ -95,7 +104,7 @@ def _check_place(folder: Path) -> None:
 # -------------------------------------------------------------------- reading
 
 
-def load_model(folder: str | Path) -> NCGC:
+def load_model(folder: str | Path) -> NCGC | Method:
     """The model in a folder, or in the folder ``model`` of a run, as it was when it was saved; ``extra`` is its ``extra_``.
 
     Raises:
@@ -113,6 +122,16 @@ def load_model(folder: str | Path) -> NCGC:
         ) from None
 
 
+def load_model_of(kind: type[M], folder: str | Path) -> M:
+    """The model in a folder, which must be of a class."""
+    model = load_model(folder)
+    if not isinstance(model, kind):
+        raise ModelFileError(
+            f"The model in {folder} is of {type(model).__name__}, not of {kind.__name__}; read it with ncgc.load_model."
+        )
+    return model
+
+
 def model_folder(path: str | Path) -> Path:
     """The folder of a model: the one given, or the one inside the run folder given."""
     path = Path(path)
@@ -124,14 +143,14 @@ def model_folder(path: str | Path) -> Path:
     if place is None:
         run = path if (path / "predictions.csv").exists() or (path / "predictions.parquet").exists() else path.parent
         if (run / "config.toml").exists() and (run / "metrics.json").exists():
-            found += ", and only a run with the method ncgc leaves a model"
+            found += ", and the method of this run leaves no model, since it labels the nodes of its own graph alone"
         raise ModelFileError(f"{path} is {found}; give the folder of a saved model, or of a run that has one.")
     return place
 
 
-def _load(folder: Path) -> NCGC:
+def _load(folder: Path) -> NCGC | Method:
     text = _read(folder, ABOUT)
-    _check_format(folder, text)
+    number = _checked_format(folder, text)
     about = Record(_damage_in(ABOUT, unsealed, text), ABOUT)
     checksums = about.inner("files")
     content = {name: _read(folder, name) for name in FILES[1:]}
@@ -140,26 +159,35 @@ def _load(folder: Path) -> NCGC:
             raise Damage(f"{name} is not the one that belongs to model.json (its checksum does not fit)")
     graph, split = stored_graph(_tensors(content[GRAPH], GRAPH), content[NODES], about.inner("graph"))
     weights = _tensors(content[WEIGHTS], WEIGHTS)
+    if number == FORMAT:
+        model: NCGC | Method = _stored_ncgc(about, graph, split, weights)
+    else:
+        model = stored_method(about, graph, split, weights)
+    model.extra_ = about("extra", dict)
+    return model
+
+
+def _stored_ncgc(about: Record, graph: Graph, split: Split, weights: dict[str, np.ndarray]) -> NCGC:
     model = NCGC(**stored_parameters(about))
     model.network_ = stored_network(about.inner("network"), weights, graph.num_features, graph.num_classes)
     model.graph_, model.split_ = graph, split
     model.classes_, model.n_features_in_ = graph.classes, graph.num_features
     restore_fit(model, about, weights)
-    model.extra_ = about("extra", dict)
     model._look(GraphOperators(model.scaling_.apply(graph)))
     return model
 
 
-def _check_format(folder: Path, text: bytes) -> None:
-    """Before anything else is asked of the file: another format may have other entries, and another seal."""
+def _checked_format(folder: Path, text: bytes) -> int:
+    """Its format, before anything else is asked of the file: another one may have other entries, and another seal."""
     about = Record(_damage_in(ABOUT, parsed, text), ABOUT)
     number, version = about("format", int), about("ncgc", str)
-    if number != FORMAT:
-        newer = "install a newer ncgc" if number > FORMAT else "fit and save it anew"
+    if number not in FORMATS:
+        newer = "install a newer ncgc" if number > max(FORMATS) else "fit and save it anew"
         raise ModelFileError(
-            f"The model in {folder} was made by ncgc {version}, format {number}; this one, {__version__}, reads format "
-            f"{FORMAT}; {newer}."
+            f"The model in {folder} was made by ncgc {version}, format {number}; this one, {__version__}, reads the formats "
+            f"{' and '.join(map(str, FORMATS))}; {newer}."
         )
+    return int(number)
 
 
 def _damage_in(name: str, read: Any, text: bytes) -> dict[str, Any]:

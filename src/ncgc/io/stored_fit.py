@@ -18,11 +18,11 @@ from ncgc.training.history import History
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # which JSON has no numbers for
 
 
-def fit_facts(model: NCGC) -> dict[str, Any]:
+def ended_facts(model: Any) -> dict[str, Any]:
+    """What every fitted model has: parameters, scaling, and how training went."""
     return {
         "parameters": {name: plain(value) for name, value in model.get_params(deep=False).items()},
         "scaling": model.scaling_.kind,
-        "seeds": {name: int(seed) for name, seed in model.seeds_.items()},
         "best_epoch": int(model.best_epoch_),
         "termination": model.termination_,
         "seconds": float(model.seconds_),
@@ -31,13 +31,20 @@ def fit_facts(model: NCGC) -> dict[str, Any]:
     }
 
 
+def fit_facts(model: NCGC) -> dict[str, Any]:
+    return {**ended_facts(model), "seeds": {name: int(seed) for name, seed in model.seeds_.items()}}
+
+
+def scaling_arrays(model: Any) -> dict[str, np.ndarray]:
+    """The mean of the features, where it is taken off."""
+    return {} if model.scaling_.mean is None else {"scaling.mean": model.scaling_.mean}
+
+
 def fit_arrays(model: NCGC) -> dict[str, np.ndarray]:
     """The class shares, and where there are some the centroids and the mean of the features."""
-    arrays = {"prior": np.asarray(model.prior_)}
+    arrays = {"prior": np.asarray(model.prior_), **scaling_arrays(model)}
     if model.centroids_ is not None:
         arrays["centroids"] = model.centroids_.detach().contiguous().numpy()
-    if model.scaling_.mean is not None:
-        arrays["scaling.mean"] = model.scaling_.mean
     return arrays
 
 
@@ -58,7 +65,7 @@ def stored_parameters(about: Record) -> dict[str, Any]:
 def restore_fit(model: NCGC, about: Record, arrays: dict[str, np.ndarray]) -> None:
     """Set the fitted attributes; the model has its network, graph and split already."""
     classes, network = len(model.classes_), model.network_
-    model.scaling_ = _scaling(about("scaling", str), arrays, model.n_features_in_)
+    model.scaling_ = stored_scaling(about("scaling", str), arrays, model.n_features_in_)
     width = classes if network.decoupled else network.hidden
     centroids = _array(arrays, "centroids", np.float32, (classes, width))
     model.centroids_ = None if centroids is None else torch.from_numpy(centroids)
@@ -70,8 +77,8 @@ def restore_fit(model: NCGC, about: Record, arrays: dict[str, np.ndarray]) -> No
     model.seconds_ = float(about("seconds", float))
     seeds = about.inner("seeds")
     model.seeds_ = {name: seeds(name, int) for name in seeds.values}
-    model.history_ = _history(about("history", list))
-    model.calibration_ = _calibration(about("calibration", dict, None))
+    model.history_ = stored_history(about("history", list))
+    model.calibration_ = stored_calibration(about("calibration", dict, None))
 
 
 def _array(
@@ -83,13 +90,13 @@ def _array(
     return None if array is None else array.copy()
 
 
-def _scaling(kind: str, arrays: dict[str, np.ndarray], width: int) -> FeatureScaling:
+def stored_scaling(kind: str, arrays: dict[str, np.ndarray], width: int) -> FeatureScaling:
     if kind not in ROWS:
         raise Damage(f"model.json has the unknown scaling {kind!r}")
     return FeatureScaling(kind, _array(arrays, "scaling.mean", np.float32, (width,)))
 
 
-def _history(rows: list[Any]) -> History:
+def stored_history(rows: list[Any]) -> History:
     history = History()
     for row in rows:
         if not isinstance(row, dict) or "epoch" not in row:
@@ -106,7 +113,7 @@ def _stored_number(value: Any) -> float:
     return value
 
 
-def _calibration(values: dict[str, Any] | None) -> Calibration | None:
+def stored_calibration(values: dict[str, Any] | None) -> Calibration | None:
     if values is None:
         return None
     try:

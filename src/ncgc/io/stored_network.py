@@ -11,6 +11,7 @@ from torch import nn
 from ncgc.errors import ParameterError
 from ncgc.io.sealed import Damage, Record, plain
 from ncgc.nn import SOGN
+from ncgc.nn.state import load_state, state_arrays
 from ncgc.parameters import check_parameters
 
 PREFIX = "network."
@@ -31,8 +32,7 @@ def network_facts(network: SOGN) -> dict[str, Any]:
 
 def network_arrays(network: SOGN) -> dict[str, np.ndarray]:
     """Every weight under its name in the network."""
-    state = network.state_dict()
-    return {PREFIX + name: tensor.detach().cpu().contiguous().numpy() for name, tensor in state.items()}
+    return {PREFIX + name: array for name, array in state_arrays(network).items()}
 
 
 def stored_network(facts: Record, arrays: dict[str, np.ndarray], in_features: int, num_classes: int) -> SOGN:
@@ -48,17 +48,10 @@ def stored_network(facts: Record, arrays: dict[str, np.ndarray], in_features: in
         network = SOGN(in_features, num_classes, **values, generator=torch.Generator().manual_seed(0))
     except (ValueError, RuntimeError, MemoryError) as error:
         raise Damage(f"its network cannot be built ({str(error).splitlines()[0]})") from None
-    expected = network.state_dict()
-    for name in sorted(expected.keys() | found.keys()):
-        if name not in found or name not in expected:
-            raise Damage(f"weights.safetensors has {'a strange' if name in found else 'no'} tensor {name!r}")
-        array, tensor = found[name], expected[name]
-        if array.shape != tuple(tensor.shape) or torch.from_numpy(array.copy()).dtype != tensor.dtype:
-            raise Damage(
-                f"the tensor {name!r} has the type {array.dtype} and the shape {array.shape}, and the network needs "
-                f"{tensor.dtype} of the shape {tuple(tensor.shape)}"
-            )
-    network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in found.items()})
+    try:
+        load_state(network, found)
+    except ValueError as error:
+        raise Damage(str(error)) from None
     return network.eval()
 
 

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from ncgc.datasets import Split
-from ncgc.errors import GraphError
 from ncgc.graph import Graph
 from ncgc.methods.declared import declared
 from ncgc.methods.method import Method, Solution
 from ncgc.nn import GraphOperators, Output
+from ncgc.nn.state import load_state, state_arrays
 from ncgc.scaling import ROWS, FeatureScaling
 from ncgc.training import Adam, Descended, KeepEpoch, LastEpoch, Selection, Watcher, descend
 
@@ -61,6 +61,8 @@ class Learned(Method):
     network is called as ``network(operators, generator)`` and returns an :class:`ncgc.nn.Output` for all nodes; it drops
     in training mode, with the generator it is given, so that nothing global is drawn from.
     """
+
+    inductive = True
 
     hidden: int = declared(64, "width of the hidden layers", low=1)
     dropout: float = declared(0.5, "dropout", low=0, high=1, open_high=True)
@@ -138,23 +140,27 @@ class Learned(Method):
         network = self.network(task)
         ended = self.train(task, network, self.selection(graph, split), watch)
         self.network_ = network
-        with torch.no_grad():
-            output = self.infer(network.eval(), task.operators)
-        return Solution(
-            output.logits.double().numpy(),
-            output.embeddings.numpy(),
-            ended.history,
-            ended.best_epoch,
-            ended.termination,
+        return self._look(
+            task.operators, history=ended.history, best_epoch=ended.best_epoch, termination=ended.termination
         )
 
-    def outputs(self, graph: Graph) -> Output:
-        """Embeddings and logits of the nodes of another graph with the same features."""
-        self.decision_function()  # fitted?
-        if graph.num_features != self.n_features_in_:
-            raise GraphError(
-                f"The graph has {graph.num_features} features but the model was fitted on {self.n_features_in_}; "
-                "give the same columns in the same order."
-            )
+    def _elsewhere(self, graph: Graph) -> Solution:
+        return self._look(GraphOperators(self.scaling_.apply(graph)))
+
+    def _look(self, operators: GraphOperators, **rest: Any) -> Solution:
+        """What the trained network says of a graph with scaled features."""
         with torch.no_grad():
-            return self.infer(self.network_.eval(), GraphOperators(self.scaling_.apply(graph)))
+            output = self.infer(self.network_.eval(), operators)
+        return Solution(output.logits.double().numpy(), output.embeddings.numpy(), **rest)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return state_arrays(self.network_)
+
+    def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray]) -> None:
+        sizes = {size for array in arrays.values() for size in array.shape}
+        for name, known in (("hidden", sizes), ("num_layers", range(len(arrays) + 1))):
+            value = self.get_params().get(name)
+            if value is not None and value not in known:  # before anything is allocated by a number in a file
+                raise ValueError(f"weights.safetensors does not fit a network with {name} {value}")
+        self.network_ = self.network(self.task(graph, split))
+        load_state(self.network_, arrays)

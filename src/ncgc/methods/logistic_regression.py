@@ -29,6 +29,7 @@ class LogisticRegression(Method):
     paper = "a penalised linear model"
     family = "no learning"  # from the graph
     cost = "a convex problem of D·K weights, once"
+    inductive = True
 
     C: float = declared(1.0, "weight of the labels against the penalty", low=0, open_low=True)
     features: str = declared(
@@ -37,9 +38,39 @@ class LogisticRegression(Method):
     iterations: int = declared(1000, "most steps of L-BFGS", low=1)
 
     def _solve(self, graph: Graph, split: Split, watch: Watcher | None) -> Solution:
-        features = FeatureScaling.fit(graph, self.features).apply(graph).features
+        self.scaling_ = FeatureScaling.fit(graph, self.features)
+        scaled, labels = self.scaling_.apply(graph), graph.labels[split.train]
+        self.linear_ = Linear(C=self.C, max_iter=self.iterations).fit(scaled.features[split.train], labels)
+        self.shares_ = np.bincount(labels, minlength=graph.num_classes) / len(labels)
+        return self._look(scaled)
+
+    def _elsewhere(self, graph: Graph) -> Solution:
+        return self._look(self.scaling_.apply(graph))
+
+    def _look(self, scaled: Graph) -> Solution:
+        probabilities = np.zeros((scaled.num_nodes, len(self.shares_)))
+        # a class may have no training node
+        probabilities[:, self.linear_.classes_] = self.linear_.predict_proba(scaled.features)
+        return Solution.from_scores(probabilities, self.shares_)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        model = self.linear_
+        return {"weight": model.coef_, "bias": model.intercept_, "classes": model.classes_, "shares": self.shares_}
+
+    def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray]) -> None:
         labels = graph.labels[split.train]
-        model = Linear(C=self.C, max_iter=self.iterations).fit(features[split.train], labels)
-        probabilities = np.zeros((graph.num_nodes, graph.num_classes))
-        probabilities[:, model.classes_] = model.predict_proba(features)  # a class may have no training node
-        return Solution.from_scores(probabilities, np.bincount(labels, minlength=graph.num_classes) / len(labels))
+        classes = np.unique(labels)
+        rows = 1 if len(classes) == 2 else len(classes)  # scikit-learn has one row for two classes
+        shapes = {
+            "weight": (rows, graph.num_features),
+            "bias": (rows,),
+            "classes": classes.shape,
+            "shares": (graph.num_classes,),
+        }
+        found = {name: array.shape for name, array in arrays.items()}
+        if found != shapes or not np.array_equal(arrays["classes"], classes):
+            raise ValueError(f"weights.safetensors has tensors of the shapes {found}, and the model needs {shapes}")
+        model = Linear(C=self.C, max_iter=self.iterations)
+        model.coef_, model.intercept_, model.classes_ = (arrays[name] for name in ("weight", "bias", "classes"))
+        model.n_features_in_ = graph.num_features
+        self.linear_, self.shares_ = model, arrays["shares"]
