@@ -8,7 +8,7 @@ from scipy import sparse
 
 from ncgc import NCGC, Graph
 from ncgc.errors import GraphError
-from ncgc.scaling import FeatureScaling
+from ncgc.scaling import ROWS, FeatureScaling
 
 DENSE = np.array([[3.0, 1.0, 0.0], [1.0, 3.0, 0.0], [2.0, 5.0, 6.0]])
 
@@ -30,10 +30,16 @@ def test_each_kind_is_its_formula():
         "row": DENSE / DENSE.sum(axis=1, keepdims=True),
         "unit": DENSE / lengths,
         "centred": centred / np.linalg.norm(centred, axis=1, keepdims=True),
+        "binary": np.array([[1 / 2, 1 / 2, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]]),
     }
+    assert expected.keys() == ROWS.keys()
     for kind, wanted in expected.items():
         found = FeatureScaling.fit(graph(DENSE), kind).apply(graph(DENSE)).features
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    stored = graph(sparse.csr_array(DENSE))
+    found = FeatureScaling.fit(stored, "binary").apply(stored).features
+    assert sparse.issparse(found)
+    np.testing.assert_allclose(found.toarray(), expected["binary"], rtol=1e-6)
 
 
 def test_another_graph_is_centred_by_the_fitted_mean():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from ncgc.automatic import DENSE
 from ncgc.errors import GraphError
 from ncgc.graph import Graph
 
-ROWS = {"raw": None, "row": "sum", "unit": "length", "centred": "length"}  # what each row is divided by
+# what each row is divided by
+ROWS = {"raw": None, "row": "sum", "unit": "length", "centred": "length", "binary": "sum"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,8 @@ class FeatureScaling:
     """The scaling that the ``features`` parameter names, with what it learnt from the fitted graph.
 
     Attributes:
-        kind: "raw", "row" (rows divided by their sum), "unit" (by their length) or "centred" (centred, then by their length).
+        kind: "raw", "row" (rows divided by their sum), "unit" (by their length), "centred" (centred, then by their length)
+            or "binary" (1 where there is something, then by their sum).
         mean: (D,) float32 column means of the fitted graph; None where nothing is taken off.
 
     >>> graph = Graph.from_edges([[0, 1]], [[3.0, 0.0], [1.0, 4.0]])
@@ -51,5 +53,7 @@ class FeatureScaling:
                     "give the same columns in the same order."
                 )
             graph = graph.centred(self.mean)
+        if self.kind == "binary":
+            graph = replace(graph, features=(graph.features != 0).astype(graph.features.dtype))
         by = ROWS[self.kind]
         return graph if by is None else graph.row_normalised(by)

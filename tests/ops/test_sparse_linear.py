@@ -111,6 +111,16 @@ def test_dense_features_with_many_zeros_are_sparse_for_draws(normal):
     assert stored.for_draws is stored
 
 
+def test_rows_taken_are_rows_of_x(random_sparse, normal, form):
+    source = random_sparse(10, 7, seed=1)
+    nodes = torch.tensor([4, 0, 4])
+    taken = features(form, source).take(nodes)
+    assert taken.shape == (3, 7)
+    assert taken.is_sparse == (form == "sparse")
+    weight = normal(7, 2)
+    torch.testing.assert_close(taken.linear(weight), torch.from_numpy(source.toarray())[nodes] @ weight)
+
+
 def test_zero_features_multiply_and_drop():
     matrix = FeatureMatrix(np.zeros((4, 3), dtype=np.float32))
     weight = torch.ones(3, 2, requires_grad=True)

@@ -47,17 +47,31 @@ class StockGCN(Stock):
         self.second_conv = GCNConv(method.hidden, task.num_classes, cached=True, bias=False)
         self.p_input: float = getattr(method, "input_dropout", self.p)
 
+    def forward(self, *_: Any) -> Output:
+        h = F.relu(self.first_conv(F.dropout(self.x, self.p_input, self.training), self.edges))
+        return Output(h, self.second_conv(F.dropout(h, self.p, self.training), self.edges))
+
+
+class StockGraphMix(StockGCN):
+    """Two GCNConv layers, whose first can be had as that of an MLP; the whole graph is walked for any node."""
+
     @property
     def second(self) -> Tensor:
         return self.second_conv.lin.weight.t()
 
     def without_graph(self, _: Any, nodes: Tensor, *__: Any) -> Tensor:
-        """What GraphMix mixes: the first layer as that of an MLP."""
+        """What is mixed."""
         return F.relu(self.first_conv.lin(F.dropout(self.x[nodes], self.p_input, self.training)))
 
-    def forward(self, *_: Any) -> Output:
-        h = F.relu(self.first_conv(F.dropout(self.x, self.p_input, self.training), self.edges))
-        return Output(h, self.second_conv(F.dropout(h, self.p, self.training), self.edges))
+    def field(self, _: Any, nodes: Tensor) -> Tensor:
+        return nodes
+
+    def labelled(self, task: Task) -> Tensor:
+        return task.train
+
+    def at(self, nodes: Tensor, *_: Any) -> Tensor:
+        logits: Tensor = self().logits[nodes]
+        return logits
 
 
 class StockGAT(Stock):
@@ -311,7 +325,7 @@ NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
     "gcnii": StockGCNII,
     "jknet": StockJKNet,
     "grand": StockGRAND,
-    "graphmix": StockGCN,
+    "graphmix": StockGraphMix,
     "normprop": StockNormProp,
     "pta": StockPTA,
     "self_training": StockGCN,

@@ -7,14 +7,15 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy, one_hot
+from torch.nn.functional import binary_cross_entropy, cross_entropy, one_hot
 
 from ncgc.methods.declared import declared
+from ncgc.methods.field import Field, receptive_field
 from ncgc.methods.grand import sharpened
 from ncgc.methods.learned import Learned, Task
 from ncgc.methods.networks import TwoLayerGCN
 from ncgc.nn import GraphOperators
-from ncgc.ops import FeatureMatrix, dropout, linear
+from ncgc.ops import dropout, linear
 
 
 class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
@@ -35,7 +36,7 @@ class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
     title = "GraphMix"
     paper = "Verma et al., AAAI 2021"
     family = "augmentation"
-    cost = "two products with Â in every second epoch, twenty in the others"
+    cost = "a GCN around the labels, or ten around as many other nodes, an epoch"
     keep = "latest"
 
     input_dropout: float = declared(0.5, "dropout of the features", low=0, high=1, open_high=True)
@@ -56,23 +57,23 @@ class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
         )
 
     def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
-        if torch.rand((), generator=task.drops) < 0.5:
-            return super().loss(task, network, epoch)
-        given = one_hot(task.labels, task.num_classes).to(task.operators.dtype)
         own = cast(GraphMixNetwork, network)
+        if torch.rand((), generator=task.drops) < 0.5:
+            return cross_entropy(own.at(own.labelled(task), task.drops), task.labels)
+        given = one_hot(task.labels, task.num_classes).to(task.operators.dtype)
         parts = {"mixed": self._mixed(task, own, task.train, given)}
         others = task.unlabelled
         if len(others) and self.mixup > 0:
-            targets = self._targets(task, network)
             some = others[torch.randint(len(others), (len(task.train),), generator=task.drops)]
             weight = self.mixup * ramp(epoch - 1, self.ramp_from, self.ramp_to)
-            parts["mixed_unlabelled"] = weight * self._mixed(task, own, some, targets[some])
+            parts["mixed_unlabelled"] = weight * self._mixed(task, own, some, self._targets(task, own, some))
         return parts
 
     @torch.no_grad()
-    def _targets(self, task: Task, network: nn.Module) -> Tensor:
-        """(n, K) sharpened mean of the GCN's probabilities."""
-        passes = [network(task.operators, task.drops).logits.softmax(dim=1) for _ in range(self.passes)]
+    def _targets(self, task: Task, network: GraphMixNetwork, nodes: Tensor) -> Tensor:
+        """(l, K) sharpened mean of the GCN's probabilities of some nodes, from their receptive field alone."""
+        field = network.field(task.operators, nodes)
+        passes = [network.at(field, task.drops).softmax(dim=1) for _ in range(self.passes)]
         return sharpened(torch.stack(passes).mean(dim=0), self.temperature)
 
     def _mixed(self, task: Task, network: GraphMixNetwork, nodes: Tensor, targets: Tensor) -> Tensor:
@@ -88,11 +89,23 @@ class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
 class GraphMixNetwork(TwoLayerGCN):
     """A GCN whose first layer can be had without Â."""
 
+    _labelled: tuple[Task, Field] | None = None
+
+    def field(self, operators: GraphOperators, nodes: Tensor) -> Field:
+        """What :meth:`at` needs to know of a graph for some nodes."""
+        return receptive_field(operators, nodes)
+
+    def labelled(self, task: Task) -> Field:
+        """The field of the training nodes, made once."""
+        if self._labelled is None or self._labelled[0] is not task:
+            self._labelled = task, self.field(task.operators, task.train)
+        return self._labelled[1]
+
     def without_graph(
         self, operators: GraphOperators, nodes: Tensor, generator: torch.Generator | None = None
     ) -> Tensor:
         """(l, hidden) ReLU(dropout(X)·W₀) of the nodes."""
-        features = FeatureMatrix(operators.graph.features[nodes.numpy()], dtype=operators.dtype)
+        features = operators.features.for_draws.take(nodes)
         return torch.relu(linear(features.dropout(self.input_dropout, generator, self.training), self.first))
 
 

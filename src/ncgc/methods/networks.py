@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from ncgc.methods.field import Field
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import fan_in, glorot
 from ncgc.ops import FeatureMatrix, linear, propagate, relu_dropout
@@ -40,6 +41,13 @@ class TwoLayerGCN(nn.Module):
         z = propagate(operators.gcn, linear(features, self.first))
         h = relu_dropout(_plus(z, self.first_bias), self.dropout, generator, self.training)
         return Output(h, _plus(propagate(operators.gcn, h @ self.second), self.second_bias))
+
+    def at(self, field: Field, generator: torch.Generator | None = None) -> Tensor:
+        """(l, K) Z at the nodes of a receptive field alone."""
+        features = field.features.dropout(self.input_dropout, generator, self.training)
+        z = propagate(field.inner, linear(features, self.first))
+        h = relu_dropout(_plus(z, self.first_bias), self.dropout, generator, self.training)
+        return _plus(propagate(field.outer, h @ self.second), self.second_bias)
 
 
 def _plus(x: Tensor, bias: Tensor | None) -> Tensor:

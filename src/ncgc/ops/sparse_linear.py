@@ -172,6 +172,23 @@ class FeatureMatrix:
         taken._values = None if self._values is None else self._values[stored]
         return taken
 
+    def take(self, nodes: Tensor) -> FeatureMatrix:
+        """The rows of X at (l,) nodes, in the same form; not of a draw."""
+        assert not self._drawn
+        taken = copy(self)
+        taken.shape = (len(nodes), self.shape[1])
+        taken.__dict__.pop("gram", None)
+        taken.__dict__.pop("for_draws", None)
+        taken._latest = []
+        if self.sparse is None:
+            assert self.dense is not None
+            taken.dense = self.dense[nodes]
+            return taken
+        pointers, own = self.sparse.row_pointers, self.sparse
+        whole = sparse.csr_array((own.values.numpy(), own.columns.numpy(), pointers.numpy()), self.shape)
+        taken.sparse = SparseMatrix.from_scipy(whole[nodes.numpy()], dtype=self._dtype)
+        return taken
+
     def to_dense(self) -> Tensor:
         """X as a dense tensor, for layers that need it so."""
         if self.sparse is None:
