@@ -127,6 +127,15 @@ def test_measurements_keep_their_scale_unless_one_is_asked_for(config):
     assert make_model(words, read_tables(words)[0]).features == "centred"
 
 
+def test_dense_rows_are_centred_for_other_methods_too(config, tmp_path):
+    settings = dataclasses.replace(
+        config(), method="gcn", parameters={"hidden": 8}, features=str(tmp_path / "x.npy"), label="label"
+    )
+    for x, expected in ((np.ones((48, 4)), "centred"), (np.eye(48), "row")):
+        np.save(tmp_path / "x.npy", x)
+        assert make_model(settings, read_tables(settings)[0]).features == expected
+
+
 def test_the_seed_is_that_of_the_model(config):
     settings = config(seed=7)
     assert make_model(settings, read_tables(settings)[0]).random_state == 7

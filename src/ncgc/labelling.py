@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ncgc.automatic import DENSE
 from ncgc.calibration import FoldWatcher
 from ncgc.config import hyper_of, make_estimator
 from ncgc.datasets import Split
@@ -137,12 +138,23 @@ def read_tables(config: FitConfig) -> tuple[GraphTables, Split]:
 
 
 def make_model(config: FitConfig, tables: GraphTables) -> Any:
-    """The estimator of a configuration. Columns that were standardised keep their scale unless one is asked for.
+    """The estimator of a configuration, its features scaled as suits the tables unless a scaling is asked for."""
+    return make_estimator(config.method, {**_scaling(config.method, tables), **config.parameters}, config.seed)
 
-    Dividing a row of a few measurements by its length would leave only their ratios.
+
+def _scaling(method: str, tables: GraphTables) -> dict[str, str]:
+    """What is better than a method's own default for these features.
+
+    Columns that were standardised keep their scale: dividing a row of a few measurements by its length would leave only their
+    ratios. Other dense rows are centred: divided by their sum, as most papers do with words, they are nearly equal
+    (``benchmarks/studies/amazon-features.toml``: ten points of accuracy).
     """
-    raw = _measurements(tables) and "features" in hyper_of(config.method)
-    return make_estimator(config.method, {**({"features": "raw"} if raw else {}), **config.parameters}, config.seed)
+    own = hyper_of(method).get("features")
+    if own is None:
+        return {}
+    if _measurements(tables):
+        return {"features": "raw"}
+    return {"features": "centred"} if own.default == "row" and tables.graph.feature_density >= DENSE else {}
 
 
 def finish(

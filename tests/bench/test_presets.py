@@ -69,3 +69,10 @@ def test_large_graphs_have_a_table_of_their_own_between_common_and_the_data_set(
     assert photo["dropout"] == 0.5
     assert cora["dropout"] == 0.8
     assert method_preset("dagnn")["epochs"] == 1000
+
+
+def test_narrower_tables_of_a_method_win():
+    assert method_preset("appnp", "cora").get("features", "row") == "row"
+    assert method_preset("appnp", "cs").get("features", "row") == "row"
+    photo = method_preset("appnp", "photo")
+    assert (photo["features"], photo["weight_decay"], photo["epochs"]) == ("centred", 5e-4, 500)

@@ -8,8 +8,9 @@
 
 The narrower wins. Settings without any table for a data set are for all data sets.
 
-The methods NCGC is compared with have a file each in ``settings/methods/``: a table [common], one a data set,
-and between them [large], for the Amazon and Coauthor graphs, where few authors give settings and runs are long.
+The methods NCGC is compared with have a file each in ``settings/methods/``: a table [common], one a data set, and between them
+[large], for the Amazon and Coauthor graphs, where few authors give settings and runs are long, and [amazon], for Photo and
+Computers, whose features are dense.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from typing import Any
 from ncgc.errors import ParameterError
 from ncgc.parameters import check_parameters, unknown_name
 
-LARGE = ("photo", "computers", "cs", "physics")  # the data sets of the table [large]
+AMAZON = ("photo", "computers")
+GROUPS = {"large": (*AMAZON, "cs", "physics"), "amazon": AMAZON}  # tables for several data sets
 
 
 def preset(name: str, backbone: str, dataset: str) -> dict[str, Any]:
@@ -57,7 +59,8 @@ def method_preset(method: str, dataset: str | None = None) -> dict[str, Any]:
     kind = find_method(method)
     path = files("ncgc.bench") / "settings" / "methods" / f"{method}.toml"
     tables = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    chosen = ["common", *(["large"] if dataset in LARGE else []), *([dataset] if dataset else [])]
+    groups = [group for group, members in GROUPS.items() if dataset in members]
+    chosen = ["common", *groups, *([dataset] if dataset else [])]
     values = {key: value for table in chosen for key, value in tables.get(table, {}).items()}
     values = {key: None if value == "none" else value for key, value in values.items()}
     check_parameters(values, f"settings/methods/{method}.toml", kind.PARAMETERS)
