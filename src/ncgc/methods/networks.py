@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from ncgc.methods.field import Field
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import fan_in, glorot
-from ncgc.ops import FeatureMatrix, linear, propagate, relu_dropout
+from ncgc.ops import FeatureMatrix, SparseMatrix, linear, propagate, relu_dropout
 
 
 class TwoLayerGCN(nn.Module):
@@ -37,17 +37,18 @@ class TwoLayerGCN(nn.Module):
         self.dropout, self.input_dropout = dropout, dropout if input_dropout is None else input_dropout
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
-        features = operators.features.dropout(self.input_dropout, generator, self.training)
-        z = propagate(operators.gcn, linear(features, self.first))
-        h = relu_dropout(_plus(z, self.first_bias), self.dropout, generator, self.training)
-        return Output(h, _plus(propagate(operators.gcn, h @ self.second), self.second_bias))
+        return self._layers(operators.features, operators.gcn, operators.gcn, generator)
 
     def at(self, field: Field, generator: torch.Generator | None = None) -> Tensor:
         """(l, K) Z at the nodes of a receptive field alone."""
-        features = field.features.dropout(self.input_dropout, generator, self.training)
-        z = propagate(field.inner, linear(features, self.first))
+        return self._layers(field.features, field.inner, field.outer, generator).logits
+
+    def _layers(
+        self, x: FeatureMatrix, inner: SparseMatrix, outer: SparseMatrix, generator: torch.Generator | None
+    ) -> Output:
+        z = propagate(inner, linear(x.dropout(self.input_dropout, generator, self.training), self.first))
         h = relu_dropout(_plus(z, self.first_bias), self.dropout, generator, self.training)
-        return _plus(propagate(field.outer, h @ self.second), self.second_bias)
+        return Output(h, _plus(propagate(outer, h @ self.second), self.second_bias))
 
 
 def _plus(x: Tensor, bias: Tensor | None) -> Tensor:
