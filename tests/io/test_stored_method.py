@@ -61,6 +61,23 @@ def test_what_does_not_fit_is_a_sentence(saved, entries, weights, words):
         load_model(change(saved, entries, weights))
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("grand", {"batch_norm": True, "hidden": 8}),
+        ("sage_star", {"norm": "batch", "residual": True, "hidden": 8, "num_layers": 2}),
+        ("gcn_star", {"norm": "layer", "hidden": 8, "num_layers": 3}),
+        ("gat", {"output_heads": 4, "hidden": 3}),
+        ("mlp_ppr", {"features": "centred", "hidden": 8}),
+    ],
+)
+def test_norms_and_means_come_back(make_planted, tmp_path, name, settings):
+    graph, split = make_planted("dense")
+    model = find_method(name)(**settings, epochs=4).fit(graph, split)
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(load_model(tmp_path / "m").predict_proba(graph), model.predict_proba(graph))
+
+
 def test_a_class_of_the_users_own_is_not_kept(make_planted, tmp_path):
     class Own(GCN):
         title = "own"
