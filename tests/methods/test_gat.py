@@ -90,3 +90,20 @@ def test_what_is_dropped_comes_from_the_generator(make_planted):
     )
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
+
+
+@pytest.mark.parametrize("stopping", ["both", "accuracy", "loss"])
+def test_kept_is_the_epoch_that_stopping_names(make_planted, stopping):
+    graph, split = make_planted("sparse")
+    model = GAT(hidden=4, heads=2, epochs=40, patience=None, learning_rate=0.05, stopping=stopping).fit(graph, split)
+    accuracy, loss = (np.array([row[name] for row in model.history_.rows]) for name in ("val_accuracy", "val_loss"))
+    most, least = np.maximum.accumulate(accuracy), np.minimum.accumulate(loss)
+    kept = {"both": (accuracy == most) & (loss == least), "accuracy": accuracy == most, "loss": loss == least}[stopping]
+    assert model.best_epoch_ == np.flatnonzero(kept)[-1] + 1
+
+
+def test_accuracy_alone_does_not_wait_for_the_loss(make_planted):
+    graph, split = make_planted("sparse")
+    settings = {"hidden": 4, "heads": 2, "epochs": 400, "patience": 5, "learning_rate": 0.001}
+    ended = {rule: len(GAT(stopping=rule, **settings).fit(graph, split).history_) for rule in ("both", "accuracy")}
+    assert ended["accuracy"] < ended["both"]  # the loss of so small a step goes on falling

@@ -114,10 +114,14 @@ class Learned(Method):
 
     def selection(self, graph: Graph, split: Split) -> Selection:
         """The rule of this method on the validation nodes, or the last epoch where there are none."""
+        return self.selection_by(self.keep, graph, split, **self.keep_options)
+
+    def selection_by(self, rule: str, graph: Graph, split: Split, **options: Any) -> Selection:
+        """The same with a rule of :class:`ncgc.training.KeepEpoch` and its options."""
         if not len(split.val):
             return LastEpoch()
         index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
-        return KeepEpoch(self.keep, index, labels, self.patience, **self.keep_options)
+        return KeepEpoch(rule, index, labels, self.patience, **options)
 
     def task(self, graph: Graph, split: Split) -> Task:
         """What training gets of a graph and a split. Sets ``scaling_``."""
