@@ -64,6 +64,15 @@ def test_gradcheck(neighbourhood, to_matrix, normal, heads):
 
 
 @pytest.mark.parametrize("heads", [1, 2])
+def test_some_rows_alone(neighbourhood, to_matrix, normal, heads):
+    z, source, target = inputs(normal, heads, width=2)
+    some = (z, source, target[:4].detach().requires_grad_())
+    rows = to_matrix(sparse.csr_array(neighbourhood[:4]))
+    torch.testing.assert_close(attend(rows, *some), attend(to_matrix(neighbourhood), z, source, target)[:4])
+    assert gradcheck(lambda *x: attend(rows, *x, p=0.4, generator=torch.Generator().manual_seed(6)), some)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
 def test_with_soft_orthogonality_and_bias(neighbourhood, to_matrix, normal, heads):
     matrix, given, bias = to_matrix(neighbourhood), inputs(normal, heads, width=2), normal(2 * heads, seed=8, grad=True)
     unit = given[0] / given[0].norm(dim=0)

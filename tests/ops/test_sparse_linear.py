@@ -20,14 +20,16 @@ def features(form, source, dtype=torch.float64):
     return result
 
 
+@pytest.mark.parametrize("columns", [3, 20])  # few are multiplied the other way round
 @pytest.mark.parametrize("given", ["scipy", "numpy"])
-def test_linear_is_the_dense_product(random_sparse, normal, dtype, form, given):
+def test_linear_is_the_dense_product(random_sparse, normal, dtype, form, given, columns):
     source = random_sparse(10, 7, seed=1)
     x = torch.from_numpy(source.toarray()).to(dtype)
-    weight = normal(7, 3, dtype=dtype, grad=True)
+    weight = normal(7, columns, dtype=dtype, grad=True)
     oracle = weight.detach().clone().requires_grad_()
-    upstream = normal(10, 3, seed=2, dtype=dtype)
+    upstream = normal(10, columns, seed=2, dtype=dtype)
     result = features(form, source if given == "scipy" else source.toarray(), dtype).linear(weight)
+    assert result.is_contiguous()
     torch.testing.assert_close(result, x @ oracle)
     (result * upstream).sum().backward()
     (x @ oracle * upstream).sum().backward()

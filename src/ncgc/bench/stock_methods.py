@@ -341,6 +341,9 @@ def stock_form(name: str) -> type[Learned]:
         def network(self, task: Task) -> nn.Module:
             return make(self, task)
 
+        def depth(self) -> None:
+            """Stock layers pass all nodes."""
+
         def groups(self, network: nn.Module) -> list[dict[str, Any]]:
             return [{"params": list(network.parameters()), "weight_decay": self.weight_decay}]
 

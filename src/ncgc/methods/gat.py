@@ -45,6 +45,9 @@ class GAT(Learned, dropout=0.6, learning_rate=0.005, epochs=2000):
         "both", "what of the validation nodes keeps an epoch and ends training", choices=tuple(STOPPING)
     )
 
+    def depth(self) -> int:
+        return 2
+
     def selection(self, graph: Graph, split: Split) -> Selection:
         rule, either = STOPPING[self.stopping]
         return self.selection_by(rule, graph, split, either=either)
@@ -81,10 +84,10 @@ class GATNetwork(nn.Module):
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
         features = operators.features.for_draws if self.training else operators.features
-        h = elu(self.first(features, operators, generator))
-        z = self.second(h, operators, generator)
+        h = elu(self.first(features, operators.of_layer(0), generator))
+        z = self.second(h, operators.of_layer(1), generator)
         heads = self.second.heads
-        return Output(h, z if heads == 1 else z.view(len(z), heads, -1).mean(dim=1))
+        return Output(h[: len(z)], z if heads == 1 else z.view(len(z), heads, -1).mean(dim=1))
 
 
 class Attention(nn.Module):
@@ -113,7 +116,8 @@ class Attention(nn.Module):
         z = self._products(h, p, generator)
         by_head = z.view(len(z), self.heads, -1)
         source = torch.einsum("nhc,ch->nh", by_head, self.source) + self.source_bias
-        target = torch.einsum("nhc,ch->nh", by_head, self.target) + self.target_bias
+        looking = by_head[: operators.neighbourhood.shape[0]]
+        target = torch.einsum("nhc,ch->nh", looking, self.target) + self.target_bias
         z = dropout(z, self.dropout, generator, self.training)
         return attend(operators.neighbourhood, z, source, target, p=p, generator=generator, bias=self.bias)
 

@@ -32,6 +32,9 @@ class GCN(Learned, hidden=16, patience=None):
     def network(self, task: Task) -> nn.Module:
         return TwoLayerGCN(task.num_features, self.hidden, task.num_classes, self.dropout, generator=task.weights)
 
+    def depth(self) -> int:
+        return 2
+
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
         parameters = dict(network.named_parameters())
         first = parameters.pop("first")

@@ -36,6 +36,9 @@ class JKNet(Learned, hidden=32, learning_rate=0.005):
     num_layers: int = declared(6, "number of propagation layers (L)", low=1)
     combine: str = declared("concat", "how the depths are combined", choices=("concat", "max"))
 
+    def depth(self) -> int:
+        return self.num_layers
+
     def network(self, task: Task) -> nn.Module:
         return JKNetwork(task, self.hidden, self.dropout, self.num_layers, self.combine)
 
@@ -56,9 +59,10 @@ class JKNetwork(nn.Module):
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
         h: Tensor | FeatureMatrix = operators.features.dropout(self.dropout, generator, self.training)
         depths = []
-        for weight, bias in zip(self.weights, self.biases, strict=True):
-            z = propagate(operators.gcn, linear(h, weight)) + bias
+        for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            z = propagate(operators.of_layer(i).gcn, linear(h, weight)) + bias
             h = relu_dropout(z, self.dropout, generator, self.training)
             depths.append(h)
+        depths = [h[: len(depths[-1])] for h in depths]
         combined = torch.cat(depths, dim=1) if self.combine == "concat" else torch.stack(depths).amax(dim=0)
         return Output(combined, torch.addmm(self.classes_bias, combined, self.classes))

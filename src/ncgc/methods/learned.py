@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,8 @@ from ncgc.methods.declared import declared
 from ncgc.methods.method import Method, Solution
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.state import load_state, state_arrays
+from ncgc.partition.labelled import LabelOperators
+from ncgc.partition.operators import Source
 from ncgc.scaling import ROWS, FeatureScaling
 from ncgc.training import Adam, Descended, KeepEpoch, LastEpoch, Selection, Watcher, descend
 
@@ -30,6 +33,8 @@ class Task:
         train, labels: (l,) training nodes and their classes.
         weights, drops: where first weights come from, and everything random in training.
         seed: for what takes a number and not a generator (k-means).
+        watched: (m,) the nodes that the choice of an epoch looks at; their labels are not here.
+        depth: how many edges away a node's logits see, or None for any number.
     """
 
     graph: Graph
@@ -39,6 +44,22 @@ class Task:
     weights: torch.Generator
     drops: torch.Generator
     seed: int
+    watched: Tensor
+    depth: int | None = None
+
+    @cached_property
+    def around_train(self) -> GraphOperators:
+        """What the logits of the training nodes depend on; the network says something of these alone, in their order."""
+        return self._around(self.train)
+
+    @cached_property
+    def around_watched(self) -> GraphOperators:
+        """The same of the watched nodes."""
+        return self._around(self.watched)
+
+    def _around(self, nodes: Tensor) -> GraphOperators:
+        assert self.depth is not None
+        return LabelOperators(Source(self.graph, FeatureScaling("raw")), nodes.numpy(), self.depth)
 
     @property
     def num_classes(self) -> int:
@@ -84,8 +105,18 @@ class Learned(Method):
         """A network with its first weights drawn from ``task.weights``."""
         raise TypeError(f"{type(self).__name__} must define network(task).")
 
+    def depth(self) -> int | None:
+        """How many layers let a node see its neighbours, if it sees no further and no sum over all nodes.
+
+        A network that takes layer i's matrices from ``operators.of_layer(i)`` is then trained on what the labelled nodes
+        depend on, and looked at on what the validation nodes depend on: the same loss and gradient for less.
+        """
+        return None
+
     def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
         """Of an epoch counted from 1: the cross-entropy on the training nodes."""
+        if task.depth is not None:
+            return cross_entropy(network(task.around_train, task.drops).logits, task.labels)
         logits = network(task.operators, task.drops).logits
         return cross_entropy(logits[task.train], task.labels)
 
@@ -98,7 +129,8 @@ class Learned(Method):
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
 
         def look() -> Tensor:
-            logits: Tensor = network(task.operators, None).logits
+            seen = task.operators if task.depth is None else task.around_watched
+            logits: Tensor = network(seen, None).logits
             return logits
 
         return descend(
@@ -121,6 +153,8 @@ class Learned(Method):
         if not len(split.val):
             return LastEpoch()
         index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
+        if self.depth() is not None:
+            index = torch.arange(len(index))  # these alone are looked at
         return KeepEpoch(rule, index, labels, self.patience, **options)
 
     def task(self, graph: Graph, split: Split) -> Task:
@@ -137,6 +171,8 @@ class Learned(Method):
             torch.Generator().manual_seed(seeds[0]),
             torch.Generator().manual_seed(seeds[1]),
             int(seeds[2]),
+            torch.from_numpy(split.val),
+            self.depth(),
         )
 
     def _solve(self, graph: Graph, split: Split, watch: Watcher | None) -> Solution:

@@ -37,10 +37,11 @@ class TwoLayerGCN(nn.Module):
         self.dropout, self.input_dropout = dropout, dropout if input_dropout is None else input_dropout
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
-        return self._layers(operators.features, operators.gcn, operators.gcn, generator)
+        inner, outer = operators.of_layer(0).gcn, operators.of_layer(1).gcn
+        return self._layers(operators.features, inner, outer, generator)
 
     def at(self, field: Field, generator: torch.Generator | None = None) -> Tensor:
-        """(l, K) Z at the nodes of a receptive field alone."""
+        """(l, K) Z at the nodes of a receptive field, any of which may be named twice."""
         return self._layers(field.features, field.inner, field.outer, generator).logits
 
     def _layers(
@@ -48,7 +49,8 @@ class TwoLayerGCN(nn.Module):
     ) -> Output:
         z = propagate(inner, linear(x.dropout(self.input_dropout, generator, self.training), self.first))
         h = relu_dropout(_plus(z, self.first_bias), self.dropout, generator, self.training)
-        return Output(h, _plus(propagate(outer, h @ self.second), self.second_bias))
+        z = _plus(propagate(outer, h @ self.second), self.second_bias)
+        return Output(h[: outer.shape[0]], z)
 
 
 def _plus(x: Tensor, bias: Tensor | None) -> Tensor:

@@ -10,7 +10,7 @@ from ncgc.methods.learned import Learned, Task
 from ncgc.methods.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import Hidden, fan_in, glorot
-from ncgc.ops import attend, linear, propagate, relu_dropout
+from ncgc.ops import SparseMatrix, attend, first_rows, linear, propagate, relu_dropout
 
 
 class Tuned(Learned, hidden=512, dropout=0.7, learning_rate=0.001, epochs=500, patience=None, features="raw"):
@@ -31,6 +31,9 @@ class Tuned(Learned, hidden=512, dropout=0.7, learning_rate=0.001, epochs=500, p
     def convolution(self, in_features: int, generator: torch.Generator) -> nn.Module:
         """The one hook: a layer called as ``layer(h, operators)``."""
         raise TypeError(f"{type(self).__name__} must define convolution(in_features, generator).")
+
+    def depth(self) -> int | None:
+        return None if self.norm == "batch" else self.num_layers  # a batch norm knows the mean of all nodes
 
     def network(self, task: Task) -> nn.Module:
         widths = [task.num_features] + [self.hidden] * (self.num_layers - 1)
@@ -61,9 +64,9 @@ class TunedNetwork(nn.Module):
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
         h: Hidden = operators.features
         for i, convolution in enumerate(self.convolutions):
-            z = convolution(h, operators)
+            z = convolution(h, operators.of_layer(i))
             if len(self.residuals):
-                z = z + self.residuals[i](h)
+                z = z + self.residuals[i](first_rows(h, len(z)))
             h = relu_dropout(self.norms[i](z), self.dropout, generator, self.training)
         assert isinstance(h, Tensor)
         return Output(h, self.classes(h))
@@ -90,7 +93,7 @@ class GCNConvolution(nn.Module):
         self.bias = nn.Parameter(torch.zeros(out_features))
 
     def forward(self, h: Hidden, operators: GraphOperators) -> Tensor:
-        return propagate(operators.gcn, linear(h, self.weight)) + self.bias
+        return _propagated(operators.gcn, h, self.weight) + self.bias
 
 
 class SAGEConvolution(nn.Module):
@@ -104,8 +107,9 @@ class SAGEConvolution(nn.Module):
 
     def forward(self, h: Hidden, operators: GraphOperators) -> Tensor:
         near = operators.neighbourhood
-        degrees = propagate(near, torch.ones(operators.num_nodes, 1, dtype=operators.dtype))
-        return propagate(near, linear(h, self.weight)) / degrees + linear(h, self.self_weight) + self.bias
+        degrees = propagate(near, torch.ones(near.shape[1], 1, dtype=operators.dtype))
+        own = first_rows(h, near.shape[0])
+        return _propagated(near, h, self.weight) / degrees + linear(own, self.self_weight) + self.bias
 
 
 class GATConvolution(nn.Module):
@@ -118,8 +122,15 @@ class GATConvolution(nn.Module):
         self.target = glorot(1, out_features, generator)
 
     def forward(self, h: Hidden, operators: GraphOperators) -> Tensor:
-        z = linear(h, self.weight)
-        return attend(operators.neighbourhood, z, z @ self.source.t(), z @ self.target.t())
+        z, near = linear(h, self.weight), operators.neighbourhood
+        return attend(near, z, z @ self.source.t(), z[: near.shape[0]] @ self.target.t())
+
+
+def _propagated(matrix: SparseMatrix, h: Hidden, weight: Tensor) -> Tensor:
+    """P·H·W, from the left where P has fewer rows than columns, unless H are the features."""
+    if isinstance(h, Tensor) and matrix.shape[0] < matrix.shape[1]:
+        return propagate(matrix, h) @ weight
+    return propagate(matrix, linear(h, weight))
 
 
 def _norm(name: str | None, width: int) -> nn.Module:

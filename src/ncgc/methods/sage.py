@@ -31,6 +31,9 @@ class GraphSAGE(Learned):
     family = "classic"
     cost = "two products with D⁻¹A an epoch"
 
+    def depth(self) -> int:
+        return 2
+
     def network(self, task: Task) -> nn.Module:
         return SAGENetwork(task.num_features, self.hidden, task.num_classes, self.dropout, task.weights)
 
@@ -52,7 +55,8 @@ class SAGENetwork(nn.Module):
         self.dropout = dropout
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
-        walk = Pass(operators, self.training, generator)
+        first, second = (Pass(operators.of_layer(i), self.training, generator) for i in range(2))
         features = operators.features.dropout(self.dropout, generator, self.training)
-        h = relu_dropout(self.first(features, walk), self.dropout, generator, self.training)
-        return Output(h, self.second(h, walk))
+        h = relu_dropout(self.first(features, first), self.dropout, generator, self.training)
+        z = self.second(h, second)
+        return Output(h[: len(z)], z)

@@ -45,8 +45,8 @@ def attention_values(pattern: SparseMatrix, source: Tensor, target: Tensor, slop
     """α (heads, nnz): softmax over each CSR row of LeakyReLU(source_j + target_i), weighted by the pattern's values.
 
     Args:
-        pattern: n×n, row i lists the nodes that i attends to.
-        source, target: (n, heads) scores of a node as the one looked at and as the one looking.
+        pattern: n×m, row i lists the nodes that i attends to.
+        source, target: (m, heads) and (n, heads) scores of a node as the one looked at and as the one looking.
     """
     return _values_and_signs(pattern, source, target, slope)[0]
 
@@ -113,7 +113,7 @@ class _Attend(torch.autograd.Function):
             dm = ctx.reduction.of("gradient").total((z.t() @ u).mul_(-ctx.beta))
             own = ctx.reduction.owned(len(z))  # a row counts once in G, where it is owned
             dz[:own].addmm_(z[:own], gram_gradient(dm, m, inverse))
-        d_source, d_target = z.new_empty(len(z), heads), z.new_empty(len(z), heads)
+        d_source, d_target = z.new_empty(len(z), heads), z.new_empty(len(u), heads)
         u_heads, z_heads = _split(u, heads), _split(z, heads)
         for head in range(heads):
             a = alpha[head]
@@ -152,9 +152,9 @@ def attend(
     """Σ_j α_ij·Z_j for every node and head, heads side by side, − β·Z̃Z̃ᵀZ + bias.
 
     Args:
-        pattern: n×n CSR; for GAT the adjacency with self-loops.
-        z: (n, heads·c), the heads in consecutive blocks of columns.
-        source, target: (n, heads) scores Z_h·a_src and Z_h·a_dst.
+        pattern: n×m CSR; for GAT the adjacency with self-loops, or some of its rows. n = m unless β = 0.
+        z: (m, heads·c), the heads in consecutive blocks of columns.
+        source, target: (m, heads) scores Z_h·a_src and (n, heads) scores Z_h·a_dst.
         slope: of the LeakyReLU.
         p: dropout on the attention coefficients; the caller passes 0 outside training.
         beta: strength of the soft orthogonal constraint.

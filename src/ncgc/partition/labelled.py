@@ -62,6 +62,10 @@ class _RingOperators(GraphOperators):
     def mean(self) -> SparseMatrix:
         return self._cut(self.source.mean)
 
+    @cached_property
+    def neighbourhood(self) -> SparseMatrix:
+        return self._cut(self.source.loops)
+
     def _cut(self, whole: sparse.csr_array) -> SparseMatrix:
         """P[N_k, N_{k+1}]: no entry of these rows is elsewhere."""
         place = np.full(whole.shape[0], -1, dtype=np.int64)
