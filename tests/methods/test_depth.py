@@ -15,7 +15,18 @@ WITH_DEPTH = sorted(name for name, kind in METHODS.items() if issubclass(kind, L
 
 
 def test_those_of_few_layers_have_a_depth():
-    assert WITH_DEPTH == ["gat", "gat_star", "gcn", "gcn_star", "jknet", "m3s", "sage", "sage_star", "self_training"]
+    assert WITH_DEPTH == [
+        "gat",
+        "gat_star",
+        "gcn",
+        "gcn_star",
+        "jknet",
+        "m3s",
+        "sage",
+        "sage_star",
+        "self_training",
+        "violin",
+    ]
 
 
 def sparse_graph(form: str) -> tuple[Graph, Split]:

@@ -57,6 +57,11 @@ class Task:
         """The same of the watched nodes."""
         return self._around(self.watched)
 
+    @property
+    def seen(self) -> GraphOperators:
+        """What a look goes through: all nodes, or what the watched ones depend on."""
+        return self.operators if self.depth is None else self.around_watched
+
     def _around(self, nodes: Tensor) -> GraphOperators:
         assert self.depth is not None
         return LabelOperators(Source(self.graph, FeatureScaling("raw")), nodes.numpy(), self.depth)
@@ -129,8 +134,7 @@ class Learned(Method):
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
 
         def look() -> Tensor:
-            seen = task.operators if task.depth is None else task.around_watched
-            logits: Tensor = network(seen, None).logits
+            logits: Tensor = network(task.seen, None).logits
             return logits
 
         return descend(

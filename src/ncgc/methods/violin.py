@@ -55,6 +55,9 @@ class Violin(Learned, hidden=16, dropout=0.6, epochs=300, patience=None):
     links: int = declared(1, "m: virtual links a node", low=1)
     classify: str = declared("linked", "the graph of the cross-entropy", choices=("original", "linked", "both"))
 
+    def depth(self) -> int:
+        return 2  # the trainings before the links are on the labels alone
+
     def network(self, task: Task) -> nn.Module:
         return TwoLayerGCN(
             task.num_features, self.hidden, task.num_classes, self.dropout, bias=True, generator=task.weights
@@ -107,7 +110,7 @@ class Violin(Learned, hidden=16, dropout=0.6, epochs=300, patience=None):
             return self._loss(task, network, estimate.links(self.links, task.drops))
 
         def look() -> Tensor:
-            logits: Tensor = network(task.operators, None).logits
+            logits: Tensor = network(task.seen, None).logits
             return logits
 
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
