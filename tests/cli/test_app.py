@@ -107,3 +107,8 @@ def test_an_error_of_the_system_that_names_no_file_is_not_hidden(ncgc, monkeypat
     monkeypatch.setattr("ncgc.datasets.load_dataset", broken)
     with pytest.raises(ConnectionResetError):
         ncgc("train", "digits")
+
+
+def test_python_m_ncgc_is_the_command():
+    found = subprocess.run([sys.executable, "-m", "ncgc", "--version"], capture_output=True, text=True, check=True)
+    assert found.stdout.split()[-1] == package.__version__

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from ncgc.methods.meta_pn import MetaPN, Propagator, _Batch, _parts, slopes
+from ncgc.methods.meta_pn import Batch, MetaPN, Propagator, _parts, slopes
 from ncgc.ops import FeatureMatrix
 
 
@@ -51,7 +51,7 @@ def test_slopes_are_those_of_differences():
 def test_the_gradient_of_the_mixture_is_that_of_autograd(started):
     """The same through a graph of gradients of gradients."""
     method, task, network = started
-    batch = _Batch(task, torch.arange(5, 30))
+    batch = Batch(task, torch.arange(5, 30), method.rows)
     assert batch.gold_labels.tolist() == task.labels[:5].tolist()
     propagator = Propagator(task, 3)
     names = ("first", "first_bias", "second", "second_bias")
@@ -63,7 +63,7 @@ def test_the_gradient_of_the_mixture_is_that_of_autograd(started):
     moved = [weight - 0.1 * gradient for weight, gradient in zip(weights, gradients, strict=True)]
     gold = cross_entropy(mlp(x[:5], moved), task.labels[:5])
     expected = torch.autograd.grad(gold, list(propagator.parameters()), retain_graph=True)
-    surrogate = (propagator(batch.nodes) * method._slopes(network, batch, targets.detach())).sum()
+    surrogate = method.meta_loss(network, batch, propagator)
     found = torch.autograd.grad(surrogate, list(propagator.parameters()))
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-8)

@@ -3,8 +3,7 @@
 An epoch is what training does once: the method's own loss, the backward pass, Adam's step and the look at the validation
 nodes. Both forms take turns, a training of some epochs each; times are medians over all epochs but the first of each.
 
-M3S is GCN and k-means between trainings, Violin GCN on two graphs, Meta-PN PTA's network in batches: their epochs are made of
-those here, and they have no line of their own.
+Of M3S and self-training an epoch is one of their GCN, of Violin one of any of its three trainings.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 
 from ncgc.bench.presets import method_preset
 from ncgc.bench.render import Table
-from ncgc.bench.stock_methods import NETWORKS, stock_form
+from ncgc.bench.stock_forms import NETWORKS, stock_form
 from ncgc.datasets import make_split
 from ncgc.graph import Graph
 from ncgc.methods import find_method

@@ -1,13 +1,9 @@
-"""The methods of ncgc.methods as one would write them on stock PyG: its layers on edge_index, dense features, autograd.
-
-:func:`stock_form` is the method itself, with its own loss, rule to keep an epoch and optimiser, around such a network, so
-that what differs between the two is the network alone.
-"""
+"""The networks of ncgc.methods as one would write them on stock PyG: its layers on edge_index, dense features, autograd."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +11,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import APPNP, GATConv, GCN2Conv, GCNConv, JumpingKnowledge, SAGEConv, SGConv
 
 from ncgc.bench.stock import edge_index
-from ncgc.methods import Learned, Task, find_method
+from ncgc.methods import Task
 from ncgc.methods.grand import RandomPropagation
 from ncgc.nn import Output
 
@@ -330,29 +326,6 @@ NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
     "pta": StockPTA,
     "self_training": StockGCN,
 }
-
-
-def stock_form(name: str) -> type[Learned]:
-    """The method ``name`` around its network on stock PyG."""
-    kind = cast(Any, find_method(name))
-    make = NETWORKS[name]
-
-    class Form(kind):  # type: ignore[misc, valid-type]
-        def network(self, task: Task) -> nn.Module:
-            return make(self, task)
-
-        def depth(self) -> None:
-            """Stock layers pass all nodes."""
-
-        def groups(self, network: nn.Module) -> list[dict[str, Any]]:
-            return [{"params": list(network.parameters()), "weight_decay": self.weight_decay}]
-
-        def infer(self, network: nn.Module, operators: Any) -> Output:
-            return cast(Output, network(operators, None))
-
-    if name in ("sgc", "mlp_ppr", "mlp"):  # ours train on a few rows; the usual form passes all nodes
-        Form.train, Form.loss = Learned.train, Learned.loss
-    return Form
 
 
 def _dense(task: Task) -> Any:

@@ -29,7 +29,7 @@ class APPNP(Decoupled, weight_decay=5e-3, epochs=2000):
 
     title = "APPNP"
     paper = "Gasteiger et al., ICLR 2019"
-    family = "classic"
+    family = "deep"
     cost = "ten products of Â and an n×K matrix an epoch"
     keep = "ranked"
     keep_options: ClassVar[dict[str, Any]] = {"either": True}

@@ -37,7 +37,7 @@ class GAT(Learned, dropout=0.6, learning_rate=0.005, epochs=2000):
     title = "GAT"
     paper = "Veličković et al., ICLR 2018"
     family = "classic"
-    cost = "attention over all edges for each head, nine products an epoch"
+    cost = "attention over the edges around the labels for each of eight heads, twice an epoch"
     hidden: int = declared(8, "width of each head", low=1)
     heads: int = declared(8, "heads of the first layer, side by side", low=1)
     output_heads: int = declared(1, "heads of the second layer, averaged", low=1)

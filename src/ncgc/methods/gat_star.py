@@ -21,7 +21,7 @@ class GATStar(Tuned, dropout=0.2, residual=True):
     title = "GAT*"
     paper = "Luo et al., NeurIPS 2024"
     family = "classic"
-    cost = "attention over all edges a layer and epoch, 512 columns wide"
+    cost = "attention over the edges around the labels a layer and epoch, 512 columns wide"
 
     def convolution(self, in_features: int, generator: torch.Generator) -> nn.Module:
         return GATConvolution(in_features, self.hidden, generator)

@@ -25,7 +25,7 @@ class GCN(Learned, hidden=16, patience=None):
     title = "GCN"
     paper = "Kipf and Welling, ICLR 2017"
     family = "classic"
-    cost = "two products with Â an epoch"
+    cost = "two products with rows of Â around the labels an epoch"
     keep = "last"
     keep_options: ClassVar[dict[str, Any]] = {"window": 10}
 

@@ -21,7 +21,7 @@ class GCNStar(Tuned):
     title = "GCN*"
     paper = "Luo et al., NeurIPS 2024"
     family = "classic"
-    cost = "a product with Â a layer and epoch, 512 columns wide"
+    cost = "a product with rows of Â around the labels a layer and epoch, 512 columns wide"
 
     def convolution(self, in_features: int, generator: torch.Generator) -> nn.Module:
         return GCNConvolution(in_features, self.hidden, generator)

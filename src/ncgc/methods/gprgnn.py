@@ -29,7 +29,7 @@ class GPRGNN(Decoupled, patience=None, epochs=1000):
 
     title = "GPR-GNN"
     paper = "Chien et al., ICLR 2021"
-    family = "classic"
+    family = "deep"
     cost = "ten products of Â and an n×K matrix an epoch"
     keep = "loss"
     keep_options: ClassVar[dict[str, Any]] = {"window": 200}

@@ -30,7 +30,7 @@ class JKNet(Learned, hidden=32, learning_rate=0.005):
     title = "JK-Net"
     paper = "Xu et al., ICML 2018"
     family = "deep"
-    cost = "six products with Â an epoch"
+    cost = "a product with rows of Â around the labels a layer and epoch"
     keep = "accuracy"
 
     num_layers: int = declared(6, "number of propagation layers (L)", low=1)

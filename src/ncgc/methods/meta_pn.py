@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,22 +57,19 @@ class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=
         return first_decays(network, self.weight_decay)
 
     def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
-        assert isinstance(network, PTANetwork)
         propagator = Propagator(task, self.steps)
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
         meta = Adam(propagator.parameters(), lr=self.meta_learning_rate, fused=True)
-        batches = [_Batch(task, nodes) for nodes in _parts(task, self.batch_size)]
+        batches = [Batch(task, nodes, self.rows) for nodes in _parts(task, self.batch_size)]
 
-        def step(batch: _Batch) -> Tensor:
+        def step(batch: Batch) -> Tensor:
             """The loss of the MLP on a batch, after the step of the propagation."""
             if len(batch.gold_labels):
-                slopes = self._slopes(network, batch, propagator(batch.nodes).detach())
                 meta.zero_grad(set_to_none=True)
-                (propagator(batch.nodes) * slopes).sum().backward()
+                self.meta_loss(network, batch, propagator).backward()
                 meta.step()
-            features = batch.features.dropout(self.dropout, task.drops, network.training)
-            logits = network.layers(features, task.drops).logits
-            return self._soft(logits, propagator(batch.nodes).detach())
+            logits = self.passed(network, batch.features, task.drops)
+            return self.soft_loss(logits, propagator(batch.nodes).detach())
 
         def loss(epoch: int) -> Tensor:
             order = torch.randperm(len(batches), generator=task.drops).tolist()
@@ -89,10 +86,27 @@ class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=
 
         return descend(network, optimizer, loss, look, selection, self.epochs, watch)
 
-    def _soft(self, logits: Tensor, targets: Tensor) -> Tensor:
+    def soft_loss(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """L_B of (b, K) logits and ỹ."""
         return -self.loss_weight / logits.shape[1] * (targets * logits.log_softmax(dim=1)).sum()
 
-    def _slopes(self, network: PTANetwork, batch: _Batch, targets: Tensor) -> Tensor:
+    def rows(self, task: Task, nodes: Tensor) -> Any:
+        """The features of some nodes."""
+        return FeatureMatrix(task.graph.features[nodes.numpy()], dtype=task.operators.dtype)
+
+    def passed(self, network: nn.Module, features: Any, drops: torch.Generator) -> Tensor:
+        """(b, K) logits of the MLP in training, on a batch of features."""
+        assert isinstance(network, PTANetwork)
+        return network.layers(features.dropout(self.dropout, drops, network.training), drops).logits
+
+    def meta_loss(self, network: nn.Module, batch: Batch, propagator: Propagator) -> Tensor:
+        """A number with the gradient, by the propagator's weights, of the cross-entropy that θ' gives the gold nodes."""
+        assert isinstance(network, PTANetwork)
+        slopes = self._slopes(network, batch, propagator(batch.nodes).detach())
+        total: Tensor = (propagator(batch.nodes) * slopes).sum()
+        return total
+
+    def _slopes(self, network: PTANetwork, batch: Batch, targets: Tensor) -> Tensor:
         """(b, K) how the cross-entropy of θ' on the gold nodes grows with each entry of the targets of the batch.
 
         L_B is linear in ỹ, so the derivative of θ' by ỹ_ic is η·(w/K)·∇_θ log p_ic: the slope of log p along the gradient
@@ -100,7 +114,7 @@ class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=
         """
         names = ("first", "first_bias", "second", "second_bias")
         weights = [network.get_parameter(name).detach().requires_grad_() for name in names]
-        found = torch.autograd.grad(self._soft(_logits(batch.features, weights), targets), weights)
+        found = torch.autograd.grad(self.soft_loss(_logits(batch.features, weights), targets), weights)
         moved = [
             (weight.detach() - self.learning_rate * gradient).requires_grad_()
             for weight, gradient in zip(weights, found, strict=True)
@@ -131,14 +145,14 @@ class Propagator(nn.Module):
         return mixed
 
 
-class _Batch:
-    """Some nodes with their features, and the training nodes that are not among them with theirs."""
+class Batch:
+    """Some nodes with their features, and the training nodes that are not among them, the gold ones, with theirs."""
 
-    def __init__(self, task: Task, nodes: Tensor):
+    def __init__(self, task: Task, nodes: Tensor, rows: Callable[[Task, Tensor], Any]):
         self.nodes = nodes
-        self.features = _rows(task, nodes)
+        self.features = rows(task, nodes)
         outside = ~torch.isin(task.train, nodes)
-        self.gold, self.gold_labels = _rows(task, task.train[outside]), task.labels[outside]
+        self.gold, self.gold_labels = rows(task, task.train[outside]), task.labels[outside]
 
 
 def powers(matrix: SparseMatrix, nodes: Tensor, labels: Tensor, classes: int, steps: int) -> tuple[Tensor, Tensor]:
@@ -167,10 +181,6 @@ def slopes(features: FeatureMatrix, weights: Sequence[Tensor], direction: Sequen
     p = (h @ second + second_bias).softmax(dim=1)
     by_logits = by_h @ second + h @ by_second + by_second_bias
     return by_logits - (p * by_logits).sum(dim=1, keepdim=True)
-
-
-def _rows(task: Task, nodes: Tensor) -> FeatureMatrix:
-    return FeatureMatrix(task.graph.features[nodes.numpy()], dtype=task.operators.dtype)
 
 
 def _parts(task: Task, size: int) -> Sequence[Tensor]:

@@ -31,7 +31,7 @@ class MLPOnPageRank(OnRows, weight_decay=0.01, features="centred"):
 
     title = "MLP on PageRank-smoothed features"
     paper = "ours, after Gasteiger et al., ICLR 2019"
-    family = "classic"
+    family = "deep"
     cost = "the products with Â beforehand, none an epoch"
 
     alpha: float = declared(0.1, "chance to return to the start", low=0, high=1)

@@ -29,7 +29,7 @@ class GraphSAGE(Learned):
     title = "GraphSAGE"
     paper = "Hamilton et al., NIPS 2017"
     family = "classic"
-    cost = "two products with D⁻¹A an epoch"
+    cost = "two products with rows of D⁻¹A around the labels an epoch"
 
     def depth(self) -> int:
         return 2

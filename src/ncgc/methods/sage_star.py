@@ -21,7 +21,7 @@ class SAGEStar(Tuned, hidden=256):
     title = "GraphSAGE*"
     paper = "Luo et al., NeurIPS 2024"
     family = "classic"
-    cost = "a product with A+I a layer and epoch, 256 columns wide"
+    cost = "a product with rows of A+I around the labels a layer and epoch, 256 columns wide"
 
     def convolution(self, in_features: int, generator: torch.Generator) -> nn.Module:
         return SAGEConvolution(in_features, self.hidden, generator)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy, deepcopy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -116,9 +117,13 @@ class Violin(Learned, hidden=16, dropout=0.6, epochs=300, patience=None):
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
         return descend(network, optimizer, loss, look, selection, self.epochs, notice)
 
+    def linked(self, task: Task, links: Tensor) -> Any:
+        """The graph with (2, l) virtual links, as the network takes it."""
+        return with_links(task.operators, links)
+
     def _loss(self, task: Task, network: nn.Module, links: Tensor) -> dict[str, Tensor]:
         plain = network(task.operators, task.drops).logits
-        linked = network(with_links(task.operators, links), task.drops).logits
+        linked = network(self.linked(task, links), task.drops).logits
         graphs = {"original": [plain], "linked": [linked], "both": [plain, linked]}[self.classify]
         found = torch.stack([cross_entropy(logits[task.train], task.labels) for logits in graphs]).mean()
         before, after = plain.softmax(dim=1), linked.softmax(dim=1)
