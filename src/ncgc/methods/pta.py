@@ -8,11 +8,12 @@ from typing import Any, ClassVar, cast
 import torch
 from torch import Tensor, nn
 
+from ncgc.losses import row_softmax, soft_cross_entropy
 from ncgc.methods.declared import declared
 from ncgc.methods.learned import Learned, Task
 from ncgc.methods.networks import TwoLayerMLP
 from ncgc.nn import GraphOperators, Output
-from ncgc.ops import SparseMatrix, personalised_pagerank
+from ncgc.ops import SparseMatrix, personalised_pagerank, relu_dropout, to_classes
 
 _LEAST = 1e-12  # a probability whose logarithm is still a number
 
@@ -52,10 +53,10 @@ class PTA(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=200
             own.targets = propagated_labels(
                 task.operators.gcn, task.train, task.labels, task.num_classes, self.alpha, self.steps
             )
-        logs = network(task.operators, task.drops).logits.log_softmax(dim=1)
+        logits = network(task.operators, task.drops).logits
         gamma = math.log(1 + (epoch - 1) / self.ramp)
-        belief = (gamma * logs.detach()).exp()
-        return -self.loss_weight / task.num_classes * (own.targets * belief * logs).sum()
+        targets = own.targets * row_softmax(logits.detach()).pow_(gamma)
+        return self.loss_weight / task.num_classes * soft_cross_entropy(logits, targets, count=1)
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
         return first_decays(network, self.weight_decay)
@@ -83,8 +84,14 @@ class PTANetwork(TwoLayerMLP):
         if output.logits.requires_grad:
             self._left = operators, self._versions(), output
         h, z = output.embeddings.detach(), output.logits.detach()
-        spread = personalised_pagerank(operators.gcn, z.softmax(dim=1), self.alpha, self.steps)
+        spread = personalised_pagerank(operators.gcn, row_softmax(z), self.alpha, self.steps)
         return Output(h, spread.clamp_min(_LEAST).log())
+
+    def head(self, z: Tensor, generator: torch.Generator | None = None) -> Output:
+        assert self.first_bias is not None
+        assert self.second_bias is not None
+        h = relu_dropout(z.add_(self.first_bias), self.dropout, generator, self.training)
+        return Output(h, to_classes(h, self.second).add_(self.second_bias))
 
     def _versions(self) -> list[int]:
         """How often each weight was written to: the same numbers, the same weights."""

@@ -6,6 +6,7 @@ Each custom gradient is checked by ``gradcheck`` and each kernel against a slow 
 from ncgc.ops.attention import attend, attention_values
 from ncgc.ops.draws import Draws, RowDraws
 from ncgc.ops.dropout import dropout, keep_mask, relu_dropout
+from ncgc.ops.few_columns import product_of_few, to_classes
 from ncgc.ops.layer import soft_orthogonal_layer
 from ncgc.ops.memory import kept_memory
 from ncgc.ops.normalise import gcn_normalised, mean_normalised, with_self_loops
@@ -32,11 +33,13 @@ __all__ = [
     "linear",
     "mean_normalised",
     "personalised_pagerank",
+    "product_of_few",
     "propagate",
     "propagate_soft_orthogonal",
     "relu_dropout",
     "soft_orthogonal",
     "soft_orthogonal_layer",
+    "to_classes",
     "total_logsumexp",
     "with_self_loops",
 ]

@@ -15,13 +15,13 @@ from torch.autograd.function import once_differentiable
 from ncgc.coerce import Features
 from ncgc.ops.draws import Draws
 from ncgc.ops.dropout import dropout, keep_mask
+from ncgc.ops.few_columns import product_of_few
 from ncgc.ops.sparse import SparseMatrix, product
 
 # A sparse product runs at about a tenth of the speed of a dense one for the same number of multiplications, so sparse wins
 # below about a tenth of non-zeros; a little earlier we take dense, whose time is the steadier one.
 SPARSE_COST = 10.0
 DENSE_FROM = 0.06
-FEW_COLUMNS = 12
 DRAWN_DENSE_FROM = (
     0.5  # a dropout draw costs as much as the product with a few columns, and sparse X has fewer entries to draw
 )
@@ -143,7 +143,7 @@ class FeatureMatrix:
     def _product(self, weight: Tensor) -> Tensor:
         if self.sparse is None:
             assert self.dense is not None
-            return _times(self.dense, weight)
+            return product_of_few(self.dense, weight)
         return product(self.sparse.csr if self._values is None else self.sparse.with_values(self._values), weight)
 
     def transposed_product(self, dense: Tensor) -> Tensor:
@@ -152,7 +152,7 @@ class FeatureMatrix:
             dense = dense * self._rows
         if self.sparse is None:
             assert self.dense is not None
-            return _times(self.dense.t(), dense)
+            return product_of_few(self.dense.t(), dense)
         values = self._values
         return product(self.sparse.transposed if values is None else self.sparse.transposed_with_values(values), dense)
 
@@ -198,13 +198,6 @@ class FeatureMatrix:
         else:
             whole = (self.sparse.csr if self._values is None else self.sparse.with_values(self._values)).to_dense()
         return whole if self._rows is None else whole * self._rows
-
-
-def _times(left: Tensor, right: Tensor) -> Tensor:
-    """A·B, as (Bᵀ·Aᵀ)ᵀ where B has few columns: the other way round takes up to seven times as long there."""
-    if right.shape[1] > FEW_COLUMNS:
-        return left @ right
-    return (right.t() @ left.t()).t().contiguous()
 
 
 def first_rows(h: Tensor | FeatureMatrix, rows: int) -> Tensor | FeatureMatrix:
