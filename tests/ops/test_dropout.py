@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
-from ncgc.ops import dropout, keep_mask, relu_dropout
+from ncgc.ops import drawn_bytes, dropout, keep_factors, keep_mask, kept_scale, relu_dropout
 
 RATES = [0.1, 0.25, 0.5, 0.6, 0.8]
 
@@ -122,3 +122,12 @@ def test_the_input_is_not_changed(function):
     before = x.clone()
     function(x, 0.5, seeded())
     assert torch.equal(x, before)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.5, 0.999])
+def test_factors_are_the_mask_times_its_scale(p, dtype):
+    mask, scale = keep_mask((40, 30), p, seeded(6))
+    factors = keep_factors(drawn_bytes((40, 30), seeded(6)), p, dtype)
+    assert factors.dtype == dtype
+    assert torch.equal(factors, mask.to(dtype) * scale)
+    assert kept_scale(p) == scale

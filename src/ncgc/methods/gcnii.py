@@ -14,7 +14,7 @@ from ncgc.methods.learned import Learned, Task
 from ncgc.methods.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import fan_in
-from ncgc.ops import SparseMatrix, dropout, keep_mask, linear
+from ncgc.ops import SparseMatrix, drawn_bytes, dropout, keep_factors, kept_scale, linear
 
 
 class GCNII(Learned, dropout=0.6, weight_decay=0.01, epochs=1500):
@@ -100,18 +100,18 @@ class _ResidualLayers(torch.autograd.Function):
     ) -> Tensor:
         keep_all = any(ctx.needs_input_grad)
         maps, returned = _maps(weights, theta), start * alpha
-        mixed, outputs, scale = [], [], 1.0
+        mixed, outputs = [], []
         for layer in maps:
             m = torch.addmm(returned, matrix.csr, h, alpha=1.0 - alpha)
             h = (m @ layer).relu_()
             if p > 0.0:
-                mask, scale = keep_mask(h.shape, p, generator)
-                h.mul_(mask).mul_(scale)
+                h.mul_(keep_factors(drawn_bytes(h.shape, generator), p, h.dtype))
             if keep_all:
                 mixed.append(m)
                 outputs.append(h)
         ctx.save_for_backward(maps, *mixed, *outputs)
-        ctx.matrix, ctx.alpha, ctx.theta, ctx.scale = matrix, alpha, theta, scale
+        ctx.matrix, ctx.alpha, ctx.theta = matrix, alpha, theta
+        ctx.scale = kept_scale(p)
         return h
 
     @staticmethod

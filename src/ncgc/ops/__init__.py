@@ -5,7 +5,7 @@ Each custom gradient is checked by ``gradcheck`` and each kernel against a slow 
 
 from ncgc.ops.attention import attend, attention_values
 from ncgc.ops.draws import Draws, RowDraws
-from ncgc.ops.dropout import dropout, keep_mask, relu_dropout
+from ncgc.ops.dropout import drawn_bytes, dropout, keep_factors, keep_mask, kept_scale, relu_dropout
 from ncgc.ops.few_columns import product_of_few, to_classes
 from ncgc.ops.layer import soft_orthogonal_layer
 from ncgc.ops.memory import kept_memory
@@ -25,11 +25,14 @@ __all__ = [
     "SparseMatrix",
     "attend",
     "attention_values",
+    "drawn_bytes",
     "dropout",
     "first_rows",
     "gcn_normalised",
+    "keep_factors",
     "keep_mask",
     "kept_memory",
+    "kept_scale",
     "linear",
     "mean_normalised",
     "personalised_pagerank",

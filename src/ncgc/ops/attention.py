@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.ops.draws import Draws
-from ncgc.ops.dropout import keep_mask
+from ncgc.ops.dropout import drawn_bytes, keep_factors
 from ncgc.ops.reduction import ALONE, Reduction
 from ncgc.ops.soft_orthogonal import coupling, gram, gram_gradient
 from ncgc.ops.sparse import SparseMatrix, product
@@ -87,8 +87,8 @@ class _Attend(torch.autograd.Function):
     ) -> Tensor:
         heads = source.shape[1]
         alpha, negative = _values_and_signs(pattern, source, target, slope)
-        mask, scale = keep_mask(alpha.shape, p, generator, pattern) if p > 0.0 else (None, 1.0)
-        used = alpha if mask is None else (alpha * mask).mul_(scale)
+        drawn = drawn_bytes(alpha.shape, generator, pattern) if p > 0.0 else None
+        used = alpha if drawn is None else alpha * keep_factors(drawn, p, alpha.dtype)
         out = _by_heads(pattern.with_values, used, z)
         if bias is not None:
             out += bias
@@ -96,17 +96,18 @@ class _Attend(torch.autograd.Function):
         if beta != 0.0:
             m, inverse = coupling(reduction.total(gram(z[: reduction.owned(len(z))])))
             out.addmm_(z, m, alpha=-beta)
-        ctx.save_for_backward(z, alpha, negative, mask, m, inverse)
-        ctx.pattern, ctx.slope, ctx.scale, ctx.beta, ctx.has_bias = pattern, slope, scale, beta, bias is not None
+        ctx.save_for_backward(z, alpha, negative, drawn, m, inverse)
+        ctx.pattern, ctx.slope, ctx.p, ctx.beta, ctx.has_bias = pattern, slope, p, beta, bias is not None
         ctx.heads, ctx.reduction = heads, reduction
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        z, alpha, negative, mask, m, inverse = ctx.saved_tensors
+        z, alpha, negative, drawn, m, inverse = ctx.saved_tensors
         pattern, heads, u = ctx.pattern, ctx.heads, gradients[0].contiguous()
-        used = alpha if mask is None else (alpha * mask).mul_(ctx.scale)
+        factors = None if drawn is None else keep_factors(drawn, ctx.p, alpha.dtype)
+        used = alpha if factors is None else alpha * factors
         dz = _by_heads(pattern.transposed_with_values, used, u)
         if m is not None:
             dz.addmm_(u, m.t(), alpha=-ctx.beta)
@@ -118,8 +119,8 @@ class _Attend(torch.autograd.Function):
         for head in range(heads):
             a = alpha[head]
             d_alpha = torch.sparse.sampled_addmm(pattern.ones, u_heads[head], z_heads[head].t(), beta=0.0).values()
-            if mask is not None:
-                d_alpha.mul_(mask[head]).mul_(ctx.scale)
+            if factors is not None:
+                d_alpha.mul_(factors[head])
             d_score = d_alpha.mul_(a)
             d_score.addcmul_(a, _row_sums(pattern.with_values(d_score))[pattern.row_of], value=-1.0)
             d_score = torch.where(negative[head], d_score * ctx.slope, d_score)

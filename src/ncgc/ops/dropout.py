@@ -3,6 +3,9 @@
 The generator hands out 64 bits a call; we read them as eight bytes and keep an entry when its byte is at least the
 threshold round(256·p). The drop rate is therefore p rounded to a multiple of 1/256, and kept entries are scaled by the
 rate really used, so that the expectation is exact.
+
+What is multiplied with are factors 0 and 1/(1−p) as floats, which the comparison writes at once: a product of floats and
+booleans takes three times as long.
 """
 
 from __future__ import annotations
@@ -21,6 +24,11 @@ def _threshold(p: float) -> int:
     return min(max(round(256 * p), 1 if p > 0 else 0), 255)
 
 
+def kept_scale(p: float) -> float:
+    """1/(1−p) for the rate that is really used; 1 for p = 0."""
+    return 256.0 / (256 - _threshold(p))
+
+
 def keep_mask(
     shape: torch.Size | tuple[int, ...],
     p: float,
@@ -36,35 +44,49 @@ def keep_mask(
     >>> scale, abs(mask.float().mean().item() - 0.5) < 0.01
     (2.0, True)
     """
-    threshold = _threshold(p)
-    scale = 256.0 / (256 - threshold)
+    return drawn_bytes(shape, generator, pattern) >= _threshold(p), kept_scale(p)
+
+
+def drawn_bytes(
+    shape: torch.Size | tuple[int, ...], generator: Draws | None = None, pattern: SparseMatrix | None = None
+) -> Tensor:
+    """Random bytes of a shape, a byte an entry: what :func:`keep_mask` and :func:`keep_factors` compare with the rate."""
     if isinstance(generator, RowDraws):
         if pattern is None:
-            return generator.bytes(shape) >= threshold, scale
+            return generator.bytes(shape)
         if len(shape) == 1:
-            return generator.entry_bytes(pattern) >= threshold, scale
-        return torch.stack([generator.edge_bytes(pattern) for _ in range(shape[0])]) >= threshold, scale
+            return generator.entry_bytes(pattern)
+        return torch.stack([generator.edge_bytes(pattern) for _ in range(shape[0])])
     size = 1
     for length in shape:
         size *= length
     words = torch.empty((size + 7) // 8, dtype=torch.int64).random_(-(2**63), None, generator=generator)
-    bytes_ = words.view(torch.uint8)[:size].view(shape)
-    return bytes_ >= threshold, scale
+    return words.view(torch.uint8)[:size].view(shape)
+
+
+def keep_factors(drawn: Tensor, p: float, dtype: torch.dtype = torch.float32) -> Tensor:
+    """0 where an entry is dropped and 1/(1−p) where it is kept, of the shape of the drawn bytes.
+
+    >>> keep_factors(torch.tensor([0, 255], dtype=torch.uint8), 0.5)
+    tensor([0., 2.])
+    """
+    factors = torch.empty(drawn.shape, dtype=dtype)
+    return torch.ge(drawn, _threshold(p), out=factors).mul_(kept_scale(p))
 
 
 class _Dropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float, generator: Draws | None) -> Tensor:
-        mask, scale = keep_mask(x.shape, p, generator)
-        ctx.save_for_backward(mask)
-        ctx.scale = scale
-        return (x * mask).mul_(scale)
+        drawn = drawn_bytes(x.shape, generator)
+        ctx.save_for_backward(drawn)
+        ctx.p = p
+        return x * keep_factors(drawn, p, x.dtype)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        (mask,) = ctx.saved_tensors
-        return (gradients[0] * mask).mul_(ctx.scale), None, None
+        (drawn,) = ctx.saved_tensors
+        return gradients[0] * keep_factors(drawn, ctx.p, gradients[0].dtype), None, None
 
 
 class _ReluDropout(torch.autograd.Function):
@@ -72,10 +94,9 @@ class _ReluDropout(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float, generator: Draws | None) -> Tensor:
-        mask, scale = keep_mask(x.shape, p, generator)
-        y = torch.relu(x).mul_(mask).mul_(scale)
+        y = torch.relu(x).mul_(keep_factors(drawn_bytes(x.shape, generator), p, x.dtype))
         ctx.save_for_backward(y)
-        ctx.scale = scale
+        ctx.scale = kept_scale(p)
         return y
 
     @staticmethod

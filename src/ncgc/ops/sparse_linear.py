@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from ncgc.coerce import Features
 from ncgc.ops.draws import Draws
-from ncgc.ops.dropout import dropout, keep_mask
+from ncgc.ops.dropout import drawn_bytes, dropout, keep_factors
 from ncgc.ops.few_columns import product_of_few
 from ncgc.ops.sparse import SparseMatrix, product
 
@@ -100,8 +100,9 @@ class FeatureMatrix:
             drawn.dense = dropout(self.dense, p, generator)
             drawn._replaced = True
         else:
-            mask, scale = keep_mask((self.sparse.nnz,), p, generator, self.sparse)
-            drawn._values = (self.sparse.values * mask).mul_(scale)
+            drawn._values = self.sparse.values * keep_factors(
+                drawn_bytes((self.sparse.nnz,), generator, self.sparse), p, self._dtype
+            )
         return drawn
 
     def drop_rows(self, p: float, generator: Draws | None = None, training: bool = True) -> FeatureMatrix:
@@ -111,11 +112,11 @@ class FeatureMatrix:
         """
         if not training or p == 0.0:
             return self
-        mask, scale = keep_mask((self.shape[0],), p, generator)
+        factors = keep_factors(drawn_bytes((self.shape[0],), generator), p, self._dtype)
         drawn = copy(self)
         drawn._drawn = True
         drawn.__dict__.pop("gram", None)
-        drawn._rows = mask.to(self._dtype).mul_(scale).unsqueeze(1)
+        drawn._rows = factors.unsqueeze(1)
         if not self._latest:
             self._latest[:] = [None, -1, None]  # from now on X·W is worth keeping
         return drawn
