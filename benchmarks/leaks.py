@@ -84,8 +84,9 @@ def show() -> None:
     done = stored()
     print(f"| Violin's threshold from | {' | '.join(DATASETS)} |\n|---|{'---:|' * len(DATASETS)}")
     for peek, name in ((False, "training labels (ours)"), (True, "validation labels (its authors')")):
-        means = [100 * np.mean([done[dataset, peek, seed] for seed in SEEDS]) for dataset in DATASETS]
-        print(f"| {name} | {' | '.join(f'{mean:.1f}' for mean in means)} |")
+        found = [[done[dataset, peek, seed] for seed in SEEDS if (dataset, peek, seed) in done] for dataset in DATASETS]
+        cells = [f"{100 * np.mean(values):.1f}" if len(values) == len(SEEDS) else "" for values in found]
+        print(f"| {name} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":
