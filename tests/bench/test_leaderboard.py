@@ -6,6 +6,7 @@ import pytest
 
 from ncgc.bench.leaderboard import beside_authors, ranking, standings
 from ncgc.bench.plans import leaderboard_plan
+from ncgc.bench.summary import bootstrap_interval
 from ncgc.bench.tables import Experiment
 
 LEVEL = {"ncgc": 0.80, "gcn": 0.70, "appnp": 0.85, "sgc": 0.80}
@@ -65,6 +66,16 @@ def test_wins_and_losses_are_those_whose_interval_leaves_zero(store, fill, board
     assert counts == {"APPNP": ("0", "2", "0"), "SGC": ("0", "0", "2"), "GCN": ("2", "0", "0")}
     assert [row[0] for row in table.rows] == ["APPNP", "SGC", "GCN"]  # the one furthest ahead of NCGC first
     assert table.rows[0][1] == "−5.0 [−5.0, −5.0]"
+
+
+def test_a_lead_that_five_pairs_cannot_prove_stays_open(store, fill):
+    """Leads of 0.2, 0.2, 0.3, 1.8 and 3.0: the bootstrap of five would call it a win, Student's interval does not."""
+    leads = (0.002, 0.002, 0.003, 0.018, 0.030)
+    plan = leaderboard_plan(("cora",), ("gcn",), "random", 5, others=("sgc",))
+    chosen = Experiment("leaderboard", "leaderboard", plan)
+    fill(chosen.entries, lambda e: 0.8 + (leads[e.run.seed] if e.variant == "ncgc" else 0.0))
+    assert bootstrap_interval(leads)[0] > 0
+    assert standings(chosen, store).rows == (("SGC", "+1.1 [−0.5, +2.7]", "0", "0", "1"),)
 
 
 def test_without_ncgc_nothing_is_compared(store, fill):

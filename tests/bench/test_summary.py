@@ -7,9 +7,18 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ncgc.bench.plans import labels_plan, table_plan
-from ncgc.bench.summary import Difference, Figures, bootstrap_interval, contrasts, difference, grid
+from ncgc.bench.summary import (
+    Difference,
+    Figures,
+    bootstrap_interval,
+    contrasts,
+    difference,
+    grid,
+    student_interval,
+)
 from ncgc.errors import ParameterError
 
 
@@ -43,6 +52,21 @@ def test_how_often_the_interval_holds_the_mean_is_as_the_docstring_says(number, 
     draws = np.random.default_rng(2).normal(size=(600, number))
     held = [low <= 0 <= high for low, high in (bootstrap_interval(row, resamples=1000) for row in draws)]
     assert abs(np.mean(held) - share) < 0.05
+
+
+@pytest.mark.parametrize("number", [2, 3, 5, 10])
+def test_students_interval_holds_the_mean_as_often_as_it_says(number):
+    draws = np.random.default_rng(3).normal(size=(2000, number))
+    held = [low <= 0 <= high for low, high in map(student_interval, draws)]
+    assert abs(np.mean(held) - 0.95) < 0.015
+
+
+def test_students_interval_is_scipys():
+    values = np.array([0.3, -1.2, 2.0, 0.9, 1.4])
+    found = stats.ttest_1samp(values, 0.0).confidence_interval(0.99)
+    np.testing.assert_allclose(student_interval(values, level=0.99), (found.low, found.high))
+    assert all(map(math.isnan, student_interval([1.0])))
+    assert student_interval([2.0, 2.0]) == (2.0, 2.0)
 
 
 def test_the_interval_is_the_same_each_time_and_moves_with_the_values():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ncgc.bench.published import authors_figure
 from ncgc.bench.render import Table
 from ncgc.bench.store import Store
-from ncgc.bench.summary import Difference, Figures, Grid, Row, difference, grid
+from ncgc.bench.summary import Difference, Figures, Grid, Row, difference, grid, student_interval
 from ncgc.bench.tables import Experiment, cell_text, difference_text
 
 BACKBONES = {"gcn": "GCN", "gat": "GAT", "sage": "GraphSAGE", "gcnii": "GCNII", "appnp": "APPNP"}
@@ -43,14 +43,20 @@ def ranking(experiment: Experiment, store: Store) -> Table:
 
 
 def standings(experiment: Experiment, store: Store) -> Table | None:
-    """NCGC minus each method on the same splits, and on how many data sets the interval is above 0 and below it."""
+    """NCGC minus each method on the same splits, and on how many data sets the interval is above 0 and below it.
+
+    A word such as *won* wants an interval that keeps its promise with five pairs: Student's.
+    """
     figures = grid(experiment.entries, store)
     ours = next((row for row in figures.rows if row[1] == "ncgc"), None)
     if ours is None:
         return None
     rows = []
     for row in figures.rows:
-        found = [difference(figures.at(ours, column), figures.at(row, column)) for column in figures.columns]
+        found = [
+            difference(figures.at(ours, column), figures.at(row, column), student_interval)
+            for column in figures.columns
+        ]
         pairs = [pair for pair in found if pair is not None]
         if row == ours or not pairs:
             continue
@@ -62,7 +68,7 @@ def standings(experiment: Experiment, store: Store) -> Table | None:
         return None
     rows.sort(key=lambda pair: pair[0])
     head = ("method", *figures.columns, "won", "lost", "open")
-    about = f"{title(ours)} minus each method on the same splits and seeds, mean [95 % bootstrap interval]; the nearest first"
+    about = f"{title(ours)} minus each method on the same splits and seeds, mean [95 % interval]; the nearest first"
     return Table(about, head, tuple(words for _, words in rows))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ncgc.bench.plans import Entry
 from ncgc.bench.store import Store
@@ -54,7 +55,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of paired differences, its bootstrap interval, and the number of pairs there and planned."""
+    """The mean of paired differences, its interval, and the number of pairs there and planned."""
 
     mean: float
     low: float
@@ -64,6 +65,7 @@ class Difference:
 
 
 Row = tuple[str, str]
+Interval = Callable[[np.ndarray], tuple[float, float]]  # of the mean of some values: its lower and upper end
 
 
 @dataclass(frozen=True)
@@ -101,13 +103,16 @@ def grid(entries: Sequence[Entry], store: Store, quantity: str = "test_accuracy"
     return Grid(quantity, tuple(rows), tuple(columns), cells)
 
 
-def difference(ours: Figures, theirs: Figures) -> Difference | None:
-    """Ours minus theirs on the seeds that both have: same data set, split and seed. None without a pair."""
+def difference(ours: Figures, theirs: Figures, interval: Interval | None = None) -> Difference | None:
+    """Ours minus theirs on the seeds that both have: same data set, split and seed. None without a pair.
+
+    ``interval`` is :func:`bootstrap_interval` unless given.
+    """
     seeds = sorted(set(ours.values) & set(theirs.values))
     if not seeds:
         return None
     gaps = np.array([ours.values[seed] - theirs.values[seed] for seed in seeds])
-    low, high = bootstrap_interval(gaps)
+    low, high = (interval or bootstrap_interval)(gaps)
     return Difference(float(gaps.mean()), low, high, len(seeds), min(ours.planned, theirs.planned))
 
 
@@ -130,6 +135,22 @@ def bootstrap_interval(
     drawn = np.random.default_rng(seed).integers(len(sample), size=(resamples, len(sample)))
     low, high = np.quantile(sample[drawn].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def student_interval(values: Sequence[float] | np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+    """Student's interval of the mean, m ± t·s/√n with the (1+level)/2 quantile t of n − 1 degrees of freedom.
+
+    Of normal values it holds the true mean as often as it says however few they are, where the bootstrap of five does in 84
+    of 100 cases. Two values at least, or NaN.
+
+    >>> [round(end, 2) for end in student_interval([1.0, 2.0, 3.0])]
+    [-0.48, 4.48]
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    if len(sample) < 2:
+        return math.nan, math.nan
+    half = float(stdtrit(len(sample) - 1, (1 + level) / 2) * sample.std(ddof=1) / math.sqrt(len(sample)))
+    return float(sample.mean()) - half, float(sample.mean()) + half
 
 
 def contrasts(rows: Iterable[Row]) -> list[tuple[Row, Row]]:
