@@ -8,7 +8,6 @@ import pytest
 
 from ncgc.cli.method_options import given_parameters
 from ncgc.errors import ParameterError
-from ncgc.methods import METHODS
 
 
 def test_options_become_values_of_the_methods_own_kinds():
@@ -58,13 +57,6 @@ def test_train_says_what_is_wrong(ncgc):
         result = ncgc("train", "digits", *words)
         assert result.code == 2
         assert sentence in result.err
-
-
-def test_methods_are_listed(ncgc):
-    result = ncgc("methods", "--json")
-    assert [row["name"] for row in result.json] == ["ncgc", *METHODS]
-    assert all(row["paper"] and row["cost"] for row in result.json)
-    assert "label_spreading" in ncgc("methods").out
 
 
 @pytest.fixture

@@ -57,14 +57,19 @@ def method_preset(method: str, dataset: str | None = None) -> dict[str, Any]:
     from ncgc.methods import find_method  # torch comes with it
 
     kind = find_method(method)
-    path = files("ncgc.bench") / "settings" / "methods" / f"{method}.toml"
-    tables = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    tables = method_tables(method)
     groups = [group for group, members in GROUPS.items() if dataset in members]
     chosen = ["common", *groups, *([dataset] if dataset else [])]
     values = {key: value for table in chosen for key, value in tables.get(table, {}).items()}
     values = {key: None if value == "none" else value for key, value in values.items()}
     check_parameters(values, f"settings/methods/{method}.toml", kind.PARAMETERS)
     return values
+
+
+def method_tables(method: str) -> dict[str, dict[str, Any]]:
+    """The tables of a method's file as they stand there, by name; none where it has no file."""
+    path = files("ncgc.bench") / "settings" / "methods" / f"{method}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 _REMEDY = "give the hyper-parameters one by one."
