@@ -11,10 +11,11 @@ from ncgc.bench.figures import draw_all
 from ncgc.bench.figures.ablation import draw_ablations
 from ncgc.bench.figures.labelling import spread
 from ncgc.bench.figures.labels import draw_labels
+from ncgc.bench.figures.leaderboard import SHOWN, draw_leaderboard
 from ncgc.bench.figures.look import style
 from ncgc.bench.figures.speed import draw_speed
 from ncgc.bench.figures.sweeps import draw_sweeps
-from ncgc.bench.plans import ablation_plan, labels_plan, sweep_plan, table_plan
+from ncgc.bench.plans import DATASETS, ablation_plan, labels_plan, leaderboard_plan, sweep_plan, table_plan
 from ncgc.bench.published import published_curve
 from ncgc.bench.store import Store
 from ncgc.errors import NCGCError, OutputError, ParameterError
@@ -25,7 +26,7 @@ def accuracy(entry):
     return 0.5 + int(entry.run.key[:6], 16) / 0xFFFFFF * 0.4
 
 
-def fill(folder, entries):
+def fill(folder, entries, accuracy=accuracy):
     """A store with a made-up record of each entry; the second of a cell that two plans share is left out."""
     lines = {}
     for entry in entries:
@@ -199,3 +200,44 @@ def test_labels_are_moved_apart_in_order(wanted):
     assert min(places) >= 0
     assert max(places) <= 10
     assert math.isclose(spread([3.0, 7.0], 1.5, 0.0, 10.0)[1], 7.0)  # those with room stay
+
+
+def test_the_leaderboard_shows_the_means_of_methods_with_all_runs(tmp_path):
+    entries = leaderboard_plan(others=("sgc", "gcn", "mlp"))
+    lacking = ("gcn", "physics", 4)  # one run of GCN on one graph
+    entries = [entry for entry in entries if (entry.variant, entry.dataset, entry.run.seed) != lacking]
+    store = fill(tmp_path, entries)
+    with style():
+        figure = draw_leaderboard(store, "default")["leaderboard"]
+    axes = figure.axes[0]
+    shown = {drawn.get_label(): drawn for drawn in axes.lines}
+    assert set(shown) == {"NCGC (APPNP)", "NCGC (GCN)", "SGC", "MLP (features only)"}
+    means = {
+        name: sum(mean([e for e in entries if (e.variant, e.dataset) == (variant, dataset)]) for dataset in DATASETS)
+        / len(DATASETS)
+        for name, variant in (("SGC", "sgc"), ("MLP (features only)", "mlp"))
+    }
+    top = max(means.values())
+    for name, value in means.items():
+        assert list(shown[name].get_xdata()) == [3.0]
+        if value >= top - SHOWN:
+            assert shown[name].get_ydata()[0] == pytest.approx(value)
+
+
+def test_a_method_far_below_stands_at_the_lower_edge_with_its_number(tmp_path):
+    entries = leaderboard_plan(others=("sgc", "mlp"))
+    levels = {"ncgc": 0.85, "sgc": 0.84, "mlp": 0.3}
+    store = fill(tmp_path, entries, lambda entry: levels[entry.variant])
+    with style():
+        axes = draw_leaderboard(store, "default")["leaderboard"].axes[0]
+    shown = {drawn.get_label(): (drawn.get_marker(), drawn.get_ydata()[0]) for drawn in axes.lines}
+    assert shown["SGC"] == ("o", pytest.approx(84.0))
+    assert shown["MLP (features only)"][0] == "v"
+    low, high = axes.get_ylim()
+    assert low < shown["MLP (features only)"][1] < 85 - SHOWN < high
+    assert "MLP (features only) 30 %" in [text.get_text() for text in axes.texts]
+
+
+def test_without_a_complete_method_there_is_no_leaderboard(tmp_path):
+    entries = leaderboard_plan(("cora",), others=("sgc",))
+    assert draw_leaderboard(fill(tmp_path, entries), "default") == {}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ncgc.bench.figures.ablation import draw_ablations
 from ncgc.bench.figures.labels import draw_labels
+from ncgc.bench.figures.leaderboard import draw_leaderboard
 from ncgc.bench.figures.look import METADATA, save, style
 from ncgc.bench.figures.speed import draw_speed
 from ncgc.bench.figures.sweeps import draw_sweeps
@@ -14,14 +15,14 @@ from ncgc.bench.store import Store
 from ncgc.errors import OutputError, ParameterError
 from ncgc.parameters import unknown_name
 
-DRAWINGS = (draw_sweeps, draw_ablations, draw_labels, draw_speed)
+DRAWINGS = (draw_sweeps, draw_ablations, draw_labels, draw_speed, draw_leaderboard)
 
 
 def draw_all(store: Store, folder: Path, settings: str = "default", formats: Sequence[str] = ("svg",)) -> list[Path]:
     """Draw every figure that the store has runs for, and return the files in the order they were drawn.
 
     Sweeps of β, ε and T and the ablation, one figure a backbone; accuracy against labels per class; accuracy against
-    seconds. A cell shows the runs that are there; a figure without any is not drawn.
+    seconds; the leaderboard. A cell shows the runs that are there; a figure without any is not drawn.
 
     >>> import tempfile
     >>> draw_all(Store(tempfile.mkdtemp()), Path(tempfile.mkdtemp()))

@@ -27,6 +27,10 @@ DATASET_NAMES = {
     "physics": "Physics",
 }  # fmt: skip
 OTHER_NAMES = {"label_spreading": "label spreading"}
+FAMILY_COLOURS = {
+    "ours": "#0077BB", "our backbones, plain": "#5C87A6", "classic": "#8F6E00", "deep": "#AA3377", "augmentation": "#CC3311",
+    "pseudo-labels": "#00806F", "no learning": "#6B6B6B",
+}  # fmt: skip
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so every machine has it
     "font.size": 9,
