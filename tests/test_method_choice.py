@@ -1,5 +1,8 @@
 """Which method is taken, with methods whose accuracy is known beforehand."""
 
+import time
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
@@ -10,14 +13,16 @@ from ncgc.method_choice import choose_method
 class Fixed:
     """Right on a share of all nodes, whatever it is fitted on; remembers the splits it saw."""
 
-    def __init__(self, share=1.0, seen=None):
-        self.share, self.seen = share, seen
+    epochs = 1
 
-    def get_params(self, deep=False):
-        return {"share": self.share, "seen": self.seen}
+    def __init__(self, share=1.0, seen=None, pause=0.0):
+        self.share, self.seen, self.pause = share, seen, pause
 
-    def fit(self, graph, split):
+    def fit(self, graph, split, *, watch=None):
         self.graph = graph
+        time.sleep(self.pause)
+        if watch is not None:
+            watch(1, {})
         if self.seen is not None:
             self.seen.append(split)
         return self
@@ -27,7 +32,7 @@ class Fixed:
         return np.eye(2)[np.where(right, self.graph.labels, 1 - self.graph.labels)]
 
     def __sklearn_clone__(self):
-        return Fixed(self.share, self.seen)
+        return Fixed(self.share, self.seen, self.pause)
 
 
 @pytest.fixture
@@ -70,6 +75,25 @@ def test_a_spent_budget_leaves_out_what_comes_later(graph, split):
     choice = choose(graph, split, {"a": 0.2, "b": 1.0}, budget=1e-12)
     assert (choice.method, choice.left_out) == ("a", ("b",))
     assert "no time in 1e-12 s for b" in choice.reason
+
+
+def test_a_candidate_whose_first_fold_shows_that_it_overruns_is_given_up(graph, split):
+    seen = []
+    models = {"quick": Fixed(0.5), "slow": Fixed(1.0, seen, pause=0.4), "last": Fixed(0.9)}
+    choice = choose_method(graph, split, models.get, 1.0, candidates=tuple(models))
+    assert (choice.method, choice.left_out) == ("last", ("slow",))
+    assert len(seen) == 1
+
+
+def test_a_watcher_hears_the_epochs_of_all_folds(graph, split):
+    heard = []
+
+    @contextmanager
+    def progress(name, epochs):
+        yield lambda epoch, quantities: heard.append((name, epoch, epochs))
+
+    choose_method(graph, split, lambda name: Fixed(), 1e6, progress=progress, candidates=("a", "b"))
+    assert heard == [(name, epoch, 3) for name in "ab" for epoch in (1, 2, 3)]
 
 
 def test_one_label_a_class_leaves_nothing_to_hold_out(graph):

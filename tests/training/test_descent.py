@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from ncgc.errors import TrainingError
-from ncgc.training import KeepEpoch, LastEpoch, descend
+from ncgc.training import KeepEpoch, LastEpoch, Stationary, descend
 
 
 class Number(nn.Module):
@@ -33,6 +33,22 @@ def test_the_last_weights_are_kept_without_a_look():
     assert network.x.item() == 4.0 / 2**5
     assert (ended.best_epoch, ended.termination, len(ended.history)) == (5, "all epochs done", 5)
     assert not network.training
+
+
+def test_a_rule_without_labels_looks_once_a_window_and_keeps_the_last_weights():
+    looked = []
+
+    def look():
+        looked.append(len(looked))
+        return torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+
+    selection = Stationary(torch.tensor([0]), torch.tensor([0]), window=3)
+    network, ended = run(selection=selection, look=look, epochs=20)
+    assert looked == [0, 1]  # after epochs 3 and 6: nothing moved
+    assert (ended.best_epoch, len(ended.history)) == (6, 6)
+    assert ended.termination == "predictions wander and settle no further"
+    assert network.x.item() == 4.0 / 2**6
+    assert ended.history["moved"].tolist()[-1] == 0.0
 
 
 def test_the_best_weights_come_back():

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from ncgc.errors import ParameterError
-from ncgc.training import KeepEpoch, LastEpoch
+from ncgc.training import KeepEpoch, LastEpoch, Stationary
 
 INDEX, LABELS = torch.arange(4), torch.zeros(4, dtype=torch.int64)
 
@@ -77,3 +77,41 @@ def test_the_last_epoch_looks_at_nothing():
 def test_an_unknown_rule_is_a_sentence():
     with pytest.raises(ParameterError, match="must be one of last, loss"):
         KeepEpoch("best", INDEX, LABELS)
+
+
+def stationary(looks, window=2, **options):
+    """The epoch at which it stops, for the classes of ten nodes at each look; all of class 0, the first four are trained on."""
+    selection = Stationary(INDEX, LABELS, window, **options)
+    for number, wrong in enumerate(looks, start=1):
+        classes = torch.zeros(10, dtype=torch.int64)
+        classes[list(wrong)] = 1
+        for epoch in range((number - 1) * window + 1, number * window):
+            assert not selection.looks(epoch)
+            selection.observe(epoch, torch.zeros(0))
+            assert selection.stop(epoch) is None
+        epoch = number * window
+        assert selection.looks(epoch)
+        selection.observe(epoch, torch.nn.functional.one_hot(classes, 2).float())
+        assert selection.best_epoch == epoch
+        if selection.stop(epoch) is not None:
+            return epoch
+    return None
+
+
+def test_stationary_goes_on_while_fewer_and_fewer_nodes_move():
+    assert stationary([{4, 5, 6, 7}, {8}, {8, 9, 4}, {8, 9}, {8, 9}]) == 10  # 5, 2, 1 and then none
+    assert stationary([{4, 5, 6, 7}, {8}, {8, 9, 4}, {8, 9}]) is None
+
+
+def test_stationary_stops_when_as_many_nodes_move_as_before():
+    assert stationary([{4}, {5, 6}, {7}, {8, 9}, {4}]) == 6  # three nodes move, and three again
+
+
+def test_stationary_stops_when_nothing_moves():
+    assert stationary([{4}, {4}, {4}]) == 4
+
+
+def test_stationary_waits_while_more_training_labels_come_out_right():
+    """Nothing else moves and then a lot: training labels are still being learnt, one more at each look."""
+    assert stationary([{0, 1, 2, 3}, {0, 1, 2}, {0, 1, 4, 5}, {0, 6, 7, 8}]) is None
+    assert stationary([{0, 1, 2, 3}, {0, 1, 2}, {0, 1, 2, 4}]) == 6

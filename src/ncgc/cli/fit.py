@@ -78,6 +78,7 @@ FIXED = (
     _switch("as_json", "One JSON object on stdout, the rest on stderr.", "--json"),
     _switch("quiet", "Show the result alone."),
 )
+AUTO_BACKBONE = "appnp"  # of NCGC where the method is chosen: the best of the leaderboard (docs/leaderboard.md)
 _NUMBERS: dict[str, Callable[[str], Any]] = {"folds": int, "seed": int, "abstain": float, "budget": float}
 _OUTPUT = ("out", "config", "no_report", "overwrite", "as_json", "quiet", "sets")
 
@@ -184,7 +185,8 @@ def _chosen(config: FitConfig, tables: Any, split: Any, screen: Screen) -> tuple
         return config, None
 
     def named(method: str) -> FitConfig:
-        return replace(config, method=method, parameters=advised(method, {}))
+        own = {"backbone": AUTO_BACKBONE} if method == OURS else {}
+        return replace(config, method=method, parameters={**own, **advised(method, own)})
 
     rows = 0
 
@@ -194,7 +196,13 @@ def _chosen(config: FitConfig, tables: Any, split: Any, screen: Screen) -> tuple
         rows += 1
 
     choice = choose_method(
-        tables.graph, split, lambda name: make_model(named(name), tables), config.budget, config.seed, say
+        tables.graph,
+        split,
+        lambda name: make_model(named(name), tables),
+        config.budget,
+        config.seed,
+        say,
+        lambda name, epochs: screen.progress(f"trying {name}", epochs),
     )
     screen.facts([("method", f"{choice.method}: {choice.reason}")])
     return named(choice.method), choice

@@ -20,7 +20,7 @@ from ncgc.nn.state import load_state, state_arrays
 from ncgc.partition.labelled import LabelOperators
 from ncgc.partition.operators import Source
 from ncgc.scaling import ROWS, FeatureScaling
-from ncgc.training import Adam, Descended, KeepEpoch, LastEpoch, Selection, Watcher, descend
+from ncgc.training import Adam, Descended, KeepEpoch, LastEpoch, Selection, Stationary, Watcher, descend
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,8 @@ class Task:
 
     @property
     def seen(self) -> GraphOperators:
-        """What a look goes through: all nodes, or what the watched ones depend on."""
-        return self.operators if self.depth is None else self.around_watched
+        """What a look goes through: all nodes, or what the watched ones depend on, if any."""
+        return self.around_watched if self.depth is not None and len(self.watched) else self.operators
 
     def _around(self, nodes: Tensor) -> GraphOperators:
         assert self.depth is not None
@@ -95,7 +95,13 @@ class Learned(Method):
     learning_rate: float = declared(0.01, "step size of Adam", low=0, open_low=True)
     weight_decay: float = declared(5e-4, "L2 penalty of Adam", low=0)
     epochs: int = declared(200, "most epochs to train", low=1)
-    patience: int | None = declared(100, "epochs without gain before stopping", kind=int, low=1, optional=True)
+    patience: int | None = declared(
+        100,
+        "epochs without gain before stopping; without validation nodes, between looks",
+        kind=int,
+        low=1,
+        optional=True,
+    )
     features: str = declared(
         "row", "features as they are, or each row divided by its sum, its length, …", choices=tuple(ROWS)
     )
@@ -149,13 +155,19 @@ class Learned(Method):
     # ---------------------------------------------------------------- the rest is the same for all
 
     def selection(self, graph: Graph, split: Split) -> Selection:
-        """The rule of this method on the validation nodes, or the last epoch where there are none."""
+        """The rule of this method on the validation nodes; where there are none, the last epoch.
+
+        A method that would stop by its patience then stops where training only wanders (:class:`ncgc.training.Stationary`).
+        """
         return self.selection_by(self.keep, graph, split, **self.keep_options)
 
     def selection_by(self, rule: str, graph: Graph, split: Split, **options: Any) -> Selection:
         """The same with a rule of :class:`ncgc.training.KeepEpoch` and its options."""
         if not len(split.val):
-            return LastEpoch()
+            if self.patience is None:
+                return LastEpoch()
+            train = torch.from_numpy(split.train)
+            return Stationary(train, torch.from_numpy(graph.labels[split.train]), self.patience)
         index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
         if self.depth() is not None:
             index = torch.arange(len(index))  # these alone are looked at

@@ -3,7 +3,7 @@
 from ncgc.training.adam import Adam
 from ncgc.training.descent import Descended, descend
 from ncgc.training.history import History
-from ncgc.training.keep import KeepEpoch, LastEpoch
+from ncgc.training.keep import KeepEpoch, LastEpoch, Stationary
 from ncgc.training.selection import BestValidation, Selection, StablePredictions
 from ncgc.training.trainer import Trainer, TrainerSettings, TrainingResult, Watcher
 
@@ -16,6 +16,7 @@ __all__ = [
     "LastEpoch",
     "Selection",
     "StablePredictions",
+    "Stationary",
     "Trainer",
     "TrainerSettings",
     "TrainingResult",

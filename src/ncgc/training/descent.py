@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from ncgc.errors import TrainingError
 from ncgc.ops import kept_memory
 from ncgc.training.history import History
+from ncgc.training.keep import LastEpoch
 from ncgc.training.selection import Selection
 
 Watcher = Callable[[int, dict[str, float]], None]
@@ -40,8 +42,8 @@ def descend(
 
     Args:
         loss: of an epoch counted from 1: one number, or named parts that are summed.
-        look: (n, K) logits of all nodes; called in evaluation mode without gradients, and not at all when the selection
-            does not want to see them (``selection.blind``).
+        look: (n, K) logits of all nodes; called in evaluation mode without gradients. A selection that keeps the last weights
+            (``selection.blind``) says at which epochs it ``looks``.
         selection: says which epoch to keep and when to stop.
 
     Ctrl-C ends it as ``"interrupted"``, with the best weights so far.
@@ -88,9 +90,8 @@ def descend(
 
 @torch.no_grad()
 def _look(network: nn.Module, look: Callable[[], Tensor], selection: Selection, epoch: int) -> dict[str, float] | None:
-    if getattr(selection, "blind", False):
-        selection.observe(epoch, torch.zeros(0))
-        return {}
+    if getattr(selection, "blind", False) and not cast(LastEpoch, selection).looks(epoch):
+        return selection.observe(epoch, torch.zeros(0))
     network.eval()
     logits = look()
     return selection.observe(epoch, logits) if bool(torch.isfinite(logits).all()) else None

@@ -13,10 +13,14 @@ RULES = ("last", "loss", "accuracy", "latest", "both", "ranked")
 class LastEpoch:
     """Keeps the last weights, whatever they are; looks at nothing."""
 
-    blind = True  # a pass without dropout would be for nothing
+    blind = True  # the weights that are there at the end are kept
 
     def __init__(self) -> None:
         self.best_epoch = 0
+
+    def looks(self, epoch: int) -> bool:
+        """Whether it wants to see the logits of this epoch; a pass without dropout would be for nothing."""
+        return False
 
     def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
         self.best_epoch = epoch
@@ -24,6 +28,45 @@ class LastEpoch:
 
     def stop(self, epoch: int) -> str | None:
         return None
+
+
+class Stationary(LastEpoch):
+    """Keeps the last weights, and stops where training only wanders: a rule without validation labels.
+
+    It looks after every ``window`` epochs. c is the share of nodes that have another class than at the last look. While
+    training gets somewhere c falls, or more training labels come out right; with a constant step size and dropout it does
+    not fall to 0. It stops when no more training labels are right than ever before, and c is no smaller than it was at the look
+    before or at most ``tolerance``.
+
+    Args:
+        index, labels: (l,) training nodes and their classes.
+        window: epochs between two looks.
+    """
+
+    def __init__(self, index: Tensor, labels: Tensor, window: int, tolerance: float = 0.001):
+        super().__init__()
+        self.index, self.labels, self.window, self.tolerance = index, labels, window, tolerance
+        self._classes: Tensor | None = None  # (n,) at the last look
+        self._moved, self._right = float("inf"), -1.0
+        self._wanders = False
+
+    def looks(self, epoch: int) -> bool:
+        return epoch % self.window == 0
+
+    def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
+        self.best_epoch, self._wanders = epoch, False
+        if not self.looks(epoch):
+            return {}
+        classes, before = logits.argmax(dim=1), self._classes
+        right = (classes[self.index] == self.labels).double().mean().item()
+        moved = float("inf") if before is None else (classes != before).double().mean().item()
+        still = moved <= self.tolerance or (self._moved <= moved and moved != float("inf"))
+        self._wanders = still and right <= self._right
+        self._classes, self._moved, self._right = classes, moved, max(right, self._right)
+        return {} if before is None else {"moved": moved}
+
+    def stop(self, epoch: int) -> str | None:
+        return "predictions wander and settle no further" if self._wanders else None
 
 
 class KeepEpoch:
