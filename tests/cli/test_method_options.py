@@ -120,7 +120,7 @@ def test_fit_chooses_a_method(ncgc, tables, tmp_path):
     assert "label_spreading: 100.0 % of 6 held-out labels" in " ".join(result.out.split())
     choice = json.loads((tmp_path / "a" / "metrics.json").read_text())["choice"]
     assert choice["method"] == "label_spreading"
-    assert choice["left_out"] == ["logistic_regression", "sgc", "appnp", "ncgc"]
+    assert choice["left_out"] == ["logistic_regression", "sgc", "mlp_ppr", "appnp", "ncgc"]
     assert 'method = "label_spreading"' in (tmp_path / "a" / "config.toml").read_text()
     refused = ncgc("fit", *tables, "--method", "auto", "--hidden", 8, "--out", tmp_path / "b")
     assert refused.code == 2
