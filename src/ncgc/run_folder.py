@@ -25,8 +25,9 @@ from ncgc.files import whole_folder
 from ncgc.io import predictions_frame, write_predictions
 from ncgc.io.model_file import save_model
 from ncgc.labelling import Labelling
+from ncgc.method_choice import Choice
 from ncgc.methods import Method
-from ncgc.report import Abstain, Reliability, ReportData, Suggestion, layout_2d, render_report
+from ncgc.report import Abstain, Candidate, Reliability, ReportData, Suggestion, layout_2d, render_report
 from ncgc.report.sample import shown_nodes
 from ncgc.suggest import names_of, suggestions_frame
 
@@ -120,12 +121,38 @@ def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
             Suggestion(one.node, one.score, f"uncertainty {one.uncertainty:.2f}, reach {one.reach:.2f}")
             for one in labelling.suggestions[:ON_PAGE]
         ],
+        candidates=_candidates(labelling),
+        choice="" if labelling.choice is None else _sentence(labelling.choice),
         settings={"method": config.method, **parameters, "seed": config.seed},
         changed=[name for name, value in parameters.items() if _differs(value, defaults[name])],
         command=f"ncgc fit --config {shlex.quote(str(Path(folder) / 'config.toml'))} --out again",
         seed=config.seed,
     )
     return replace(data, embedding2d=_places(data, _embeddings(labelling)))
+
+
+def _candidates(labelling: Labelling) -> list[Candidate]:
+    """What cross-validation found, in the order of trying, and then what there was no time for."""
+    choice = labelling.choice
+    if choice is None or not choice.trials:
+        return []
+    tried = [Candidate(t.method, t.accuracy, t.labels, t.seconds, t.method == choice.method) for t in choice.trials]
+    return tried + [Candidate(name) for name in choice.left_out]
+
+
+def _sentence(choice: Choice) -> str:
+    """Which method, and why.
+
+    >>> _sentence(Choice("sgc", (), (), "every class has one label, so none can be held out"))
+    'sgc was taken: every class has one label, so none can be held out.'
+    """
+    return f"{choice.method} was taken: {choice.reason}."
+
+
+def _method(labelling: Labelling) -> str:
+    """The name of the method in the field, with the backbone of ours."""
+    model = labelling.model
+    return f"NCGC ({model.backbone})" if isinstance(model, NCGC) else str(model.title)
 
 
 def _places(data: ReportData, embeddings: np.ndarray) -> np.ndarray:
@@ -155,6 +182,7 @@ def _facts(labelling: Labelling) -> list[tuple[str, Any]]:
         ("mean degree", round(float(graph.degrees.mean()), 1)),
         ("nodes without edges", int((graph.degrees == 0).sum())),
         ("weighted", graph.weighted),
+        ("method", _method(labelling)),
     ]
 
 

@@ -114,7 +114,7 @@ def test_a_trained_method_leaves_a_model_for_new_nodes(ncgc, tables, tmp_path):
 
 
 def test_fit_chooses_a_method(ncgc, tables, tmp_path):
-    words = ["--method", "auto", "--out", tmp_path / "a", "--folds", 0, "--no-report"]
+    words = ["--method", "auto", "--out", tmp_path / "a", "--folds", 0]
     result = ncgc("fit", *tables, *words, "--budget", 1e-9)
     assert result.code == 0, result.err
     assert "label_spreading: 100.0 % of 6 held-out labels" in " ".join(result.out.split())
@@ -122,6 +122,7 @@ def test_fit_chooses_a_method(ncgc, tables, tmp_path):
     assert choice["method"] == "label_spreading"
     assert choice["left_out"] == ["logistic_regression", "sgc", "mlp_ppr", "appnp", "ncgc"]
     assert 'method = "label_spreading"' in (tmp_path / "a" / "config.toml").read_text()
+    assert "label_spreading was taken: 100.0 % of 6 held-out labels right" in (tmp_path / "a" / "report.html").read_text()
     refused = ncgc("fit", *tables, "--method", "auto", "--hidden", 8, "--out", tmp_path / "b")
     assert refused.code == 2
     assert "no parameter can be given" in refused.err

@@ -11,7 +11,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from ncgc.report import Suggestion, render_report
+from ncgc.report import Candidate, Suggestion, render_report
 
 ASSETS = {file.name: file.read_text(encoding="utf-8") for file in (files("ncgc.report") / "assets").iterdir()}
 
@@ -68,6 +68,8 @@ def test_no_word_of_the_data_becomes_markup(full_data, hostile):
                 columns=[(name, name, 1) for name in names],
                 history={"total": [1.0], **{name: [1.0] for name in names}},
                 suggestions=[Suggestion(i, 1.0, name) for i, name in enumerate(names)],
+                candidates=[Candidate(name, 0.5, 4, 1.0) for name in names],
+                choice=names[0],
                 settings={name: name for name in names},
                 changed=names[:2],
                 command=names[1],
@@ -208,3 +210,13 @@ def test_of_many_columns_the_first_thirty_are_shown(make_data):
     assert "word29<" in page
     assert "word30<" not in page
     assert "The first 30 of 1,433 columns are shown." in page
+
+
+def test_why_a_method_was_taken_is_told_where_it_was_chosen(make_data):
+    tried = [Candidate("sgc", 0.85, 140, 1.23), Candidate("appnp", 0.9, 140, 12.0, taken=True), Candidate("ncgc")]
+    page = render_report(make_data(candidates=tried, choice="appnp was taken: 90.0 % of 140 held-out labels right."))
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+    assert "Why this method appnp was taken: 90.0 % of 140 held-out labels right." in text
+    assert "sgc 85.0 % of 140 1.2 appnp 90.0 % of 140 12.0 taken ncgc – – no time" in text
+    assert page.count('class="taken"') == 1
+    assert "Why this method" not in render_report(make_data())

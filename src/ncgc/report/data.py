@@ -66,6 +66,17 @@ class Suggestion:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A method that was tried: its share of held-out labels right, of how many, and the seconds; None: not tried, no time."""
+
+    name: str
+    accuracy: float | None = None
+    labels: int = 0
+    seconds: float = 0.0
+    taken: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class ReportData:
     """Everything that a report shows. What is left at its default is left out of the page.
@@ -82,6 +93,7 @@ class ReportData:
         embedding2d: (n, 2) places on the map, from :func:`ncgc.report.layout_2d`.
         history: column to one number an epoch, None (or NaN) where an epoch had none; "epoch" gives the numbers.
         best_epoch: the epoch whose weights were kept.
+        candidates: the methods that the one here was chosen from. choice: why, in a sentence.
         settings: name to value. changed: the names of those that are not at their default.
         command: what to type to get this result again.
         seed: of the draw of nodes when there are too many for the map.
@@ -106,6 +118,8 @@ class ReportData:
     reliability: Reliability | None = None
     abstain: Abstain | None = None
     suggestions: Sequence[Suggestion] = ()
+    candidates: Sequence[Candidate] = ()
+    choice: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     changed: Collection[str] = ()
     command: str = ""
