@@ -122,7 +122,9 @@ def test_fit_chooses_a_method(ncgc, tables, tmp_path):
     assert choice["method"] == "label_spreading"
     assert choice["left_out"] == ["logistic_regression", "sgc", "mlp_ppr", "appnp", "ncgc"]
     assert 'method = "label_spreading"' in (tmp_path / "a" / "config.toml").read_text()
-    assert "label_spreading was taken: 100.0 % of 6 held-out labels right" in (tmp_path / "a" / "report.html").read_text()
+    assert (
+        "label_spreading was taken: 100.0 % of 6 held-out labels right" in (tmp_path / "a" / "report.html").read_text()
+    )
     refused = ncgc("fit", *tables, "--method", "auto", "--hidden", 8, "--out", tmp_path / "b")
     assert refused.code == 2
     assert "no parameter can be given" in refused.err

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ncgc.errors import TrainingError
 from ncgc.ops import kept_memory
+from ncgc.training.averaging import WeightAverage
 from ncgc.training.history import History
 from ncgc.training.keep import LastEpoch
 from ncgc.training.selection import Selection
@@ -44,12 +45,15 @@ def descend(
         loss: of an epoch counted from 1: one number, or named parts that are summed.
         look: (n, K) logits of all nodes; called in evaluation mode without gradients. A selection that keeps the last weights
             (``selection.blind``) says at which epochs it ``looks``.
-        selection: says which epoch to keep and when to stop.
+        selection: says which epoch to keep and when to stop. One that keeps the last weights may want them averaged over
+            the last epochs (``selection.averaging``, the memory of the average): it then looks with the average too.
 
     Ctrl-C ends it as ``"interrupted"``, with the best weights so far.
     """
     start, history = time.perf_counter(), History()
     best, best_epoch = _copy(network), 0
+    decay = getattr(selection, "averaging", 0.0)
+    average = WeightAverage(network, decay) if decay else None
     termination = "all epochs done"
     try:
         with kept_memory():
@@ -64,7 +68,9 @@ def descend(
                     break
                 total.backward()
                 optimizer.step()
-                looked = _look(network, look, selection, epoch)
+                if average is not None:
+                    average.update()
+                looked = _look(network, look, selection, epoch, average)
                 if looked is None:
                     termination = _not_finite(epoch, history)
                     break
@@ -82,6 +88,8 @@ def descend(
         termination = "interrupted"
     if getattr(selection, "blind", False) and "not finite" not in termination:
         best_epoch = len(history)  # the weights that are there
+        if average is not None:
+            network.load_state_dict(average.state_dict())
     else:
         network.load_state_dict(best)
     network.eval()
@@ -89,11 +97,23 @@ def descend(
 
 
 @torch.no_grad()
-def _look(network: nn.Module, look: Callable[[], Tensor], selection: Selection, epoch: int) -> dict[str, float] | None:
+def _look(
+    network: nn.Module,
+    look: Callable[[], Tensor],
+    selection: Selection,
+    epoch: int,
+    average: WeightAverage | None,
+) -> dict[str, float] | None:
     if getattr(selection, "blind", False) and not cast(LastEpoch, selection).looks(epoch):
         return selection.observe(epoch, torch.zeros(0))
     network.eval()
-    logits = look()
+    if average is None:
+        logits = look()
+    else:
+        latest = _copy(network)
+        network.load_state_dict(average.state_dict())
+        logits = look()
+        network.load_state_dict(latest)
     return selection.observe(epoch, logits) if bool(torch.isfinite(logits).all()) else None
 
 
