@@ -42,6 +42,9 @@ class DAGNN(Decoupled, dropout=0.8, weight_decay=5e-3, epochs=1000, patience=Non
     def network(self, task: Task) -> nn.Module:
         return DAGNNNetwork(task, self.hidden, self.dropout, self.steps)
 
+    def pause(self) -> int:
+        return self.window
+
     def selection(self, graph: Graph, split: Split) -> Selection:
         chosen = super().selection(graph, split)
         if isinstance(chosen, KeepEpoch):

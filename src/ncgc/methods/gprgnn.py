@@ -38,6 +38,9 @@ class GPRGNN(Decoupled, patience=None, epochs=1000):
     steps: int = declared(10, "propagation steps (K)", low=0)
     propagation_dropout: float = declared(0.5, "dropout on what is propagated", low=0, high=1, open_high=True)
 
+    def pause(self) -> int:
+        return 100
+
     def network(self, task: Task) -> nn.Module:
         return GPRNetwork(task, self.hidden, self.dropout, self.propagation_dropout, self.alpha, self.steps)
 

@@ -124,6 +124,10 @@ class Learned(Method):
         """
         return None
 
+    def pause(self) -> int | None:
+        """Without validation nodes, the epochs between two looks at the predictions; None: all epochs, the last is kept."""
+        return self.patience
+
     def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
         """Of an epoch counted from 1: the cross-entropy on the training nodes."""
         if task.depth is not None:
@@ -157,17 +161,18 @@ class Learned(Method):
     def selection(self, graph: Graph, split: Split) -> Selection:
         """The rule of this method on the validation nodes; where there are none, the last epoch.
 
-        A method that would stop by its patience then stops where training only wanders (:class:`ncgc.training.Stationary`).
+        Where there is a :meth:`pause`, training then stops where it only wanders (:class:`ncgc.training.Stationary`).
         """
         return self.selection_by(self.keep, graph, split, **self.keep_options)
 
     def selection_by(self, rule: str, graph: Graph, split: Split, **options: Any) -> Selection:
         """The same with a rule of :class:`ncgc.training.KeepEpoch` and its options."""
         if not len(split.val):
-            if self.patience is None:
+            pause = self.pause()
+            if pause is None:
                 return LastEpoch()
             train = torch.from_numpy(split.train)
-            return Stationary(train, torch.from_numpy(graph.labels[split.train]), self.patience)
+            return Stationary(train, torch.from_numpy(graph.labels[split.train]), pause)
         index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
         if self.depth() is not None:
             index = torch.arange(len(index))  # these alone are looked at

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from ncgc.datasets import Split
-from ncgc.graph import Graph
 from ncgc.methods.learned import Learned, Task
 from ncgc.nn import GraphOperators, Output
 from ncgc.ops import FeatureMatrix
-from ncgc.training import Adam, Descended, LastEpoch, Selection, Watcher, descend
+from ncgc.training import Adam, Descended, Selection, Watcher, descend
 
 
 class RowNetwork(Protocol):
@@ -39,10 +37,8 @@ class OnRows(Learned):
             smoothed_rows(task.operators, nodes, lambda z: network.propagate(task.operators, z)).numpy()
         )
 
-    def selection_by(self, rule: str, graph: Graph, split: Split, **options: Any) -> Selection:
-        if not len(split.val):
-            return LastEpoch()  # epochs are few and cheap, and a look at all nodes is not
-        return super().selection_by(rule, graph, split, **options)
+    def pause(self) -> None:
+        """Epochs are few and cheap, and a look at all nodes is not."""
 
     def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
         seen = getattr(selection, "index", torch.zeros(0, dtype=torch.int64))  # the validation nodes
