@@ -35,3 +35,13 @@ def test_long_training_is_thinned_and_keeps_its_ends(make_data):
 def test_no_history_no_curves(make_data):
     assert training_curves(make_data()) is None
     assert training_curves(make_data(history={"epoch": [1, 2], "total": [None, None]})) is None
+
+
+def test_what_is_measured_once_in_a_while_holds_until_it_is_measured_again(make_data):
+    """Every hundredth of 1,500 epochs, of which every third is drawn."""
+    moved = [0.01 * (epoch // 100) if epoch % 100 == 0 else None for epoch in range(1, 1501)]
+    drawn = training_curves(make_data(history={"total": [1.0] * 1500, "moved": moved}))
+    values = dict(zip(drawn["epochs"], drawn["curves"][1]["values"], strict=True))
+    assert values[1] is None
+    assert {values[epoch] for epoch in values if 200 <= epoch < 300} == {0.02}
+    assert values[1500] == 0.15

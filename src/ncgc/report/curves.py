@@ -18,6 +18,7 @@ NAMES = {
     "moved": ("Labels that changed", "share of nodes, since the rule last looked"),
 }
 LATE = ("kl", "pl")  # what joins after the warm-up
+HELD = ("moved",)  # measured once in a while, and true until it is measured again
 LEFT_OUT = ("epoch", "seconds", "marginal_error")
 MOST_POINTS = 600  # of a curve; more than a screen has pixels for
 
@@ -25,6 +26,7 @@ MOST_POINTS = 600  # of a curve; more than a screen has pixels for
 def training_curves(data: ReportData) -> dict[str, Any] | None:
     """The curves in the order they are drawn; None where no epoch left a number."""
     columns = {name: [_finite(value) for value in values] for name, values in data.history.items()}
+    columns |= {name: _held(columns[name]) for name in HELD if name in columns}
     epochs = _epochs(columns)
     wanted = [name for name in NAMES if name in columns] + [name for name in columns if name not in {*NAMES, *LEFT_OUT}]
     drawn = [name for name in wanted if any(value is not None for value in columns[name])]
@@ -67,6 +69,17 @@ def _kept(count: int) -> list[int]:
 
 def _first(values: Sequence[float | None]) -> int | None:
     return next((i for i, value in enumerate(values) if value is not None), None)
+
+
+def _held(values: Sequence[float | None]) -> list[float | None]:
+    """
+    >>> _held([None, 0.2, None, None, 0.1, None])
+    [None, 0.2, 0.2, 0.2, 0.1, 0.1]
+    """
+    held: list[float | None] = []
+    for value in values:
+        held.append(value if value is not None or not held else held[-1])
+    return held
 
 
 def _finite(value: float | None) -> float | None:
