@@ -20,7 +20,9 @@ def test_a_changed_figure_is_noticed(tmp_path):
     finally:
         sys.path.pop(0)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = readme.BLOCK.search(text)
-    wrong = block[0].replace("±", "+-", 1)
-    assert wrong != block[0]
-    assert readme.rendered(wrong) == block[0]
+    blocks = {found[2].split()[0]: found[0] for found in readme.BLOCK.finditer(text)}
+    assert set(blocks) == {"ncgc", "python"}  # one of each kind of command
+    for block in blocks.values():
+        wrong = block.replace("\n| ", "\n| 9", 1)
+        assert wrong != block
+        assert readme.rendered(wrong) == block
