@@ -14,6 +14,7 @@ class Fixed:
     """Right on a share of all nodes, whatever it is fitted on; remembers the splits it saw."""
 
     epochs = 1
+    termination_ = "all epochs done"
 
     def __init__(self, share=1.0, seen=None, pause=0.0):
         self.share, self.seen, self.pause = share, seen, pause
@@ -83,6 +84,20 @@ def test_a_candidate_whose_first_fold_shows_that_it_overruns_is_given_up(graph, 
     choice = choose_method(graph, split, models.get, 1.0, candidates=tuple(models))
     assert (choice.method, choice.left_out) == ("last", ("slow",))
     assert len(seen) == 1
+
+
+def test_ctrl_c_in_a_training_ends_the_choice(graph, split):
+    class Interrupted(Fixed):
+        termination_ = "interrupted"
+
+        def __sklearn_clone__(self):
+            return self
+
+    seen = []
+    models = {"a": Interrupted(), "b": Fixed(1.0, seen)}
+    with pytest.raises(KeyboardInterrupt):
+        choose_method(graph, split, models.get, 1e6, candidates=tuple(models))
+    assert seen == []
 
 
 def test_a_watcher_hears_the_epochs_of_all_folds(graph, split):

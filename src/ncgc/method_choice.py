@@ -110,6 +110,8 @@ def _try(
             nodes = split.train[fold == number]
             kept = replace(split, train=split.train[fold != number], val=split.val[:0], test=nodes)
             fitted = clone(model).fit(graph, kept, watch=None if watch is None else _after(watch, done * epochs))
+            if fitted.termination_ == "interrupted":  # which a training takes for its end
+                raise KeyboardInterrupt
             right.append(fitted.decision_function().argmax(axis=1)[nodes] == graph.labels[nodes])
             taken = time.perf_counter() - begun
             if done + 1 < len(folds) and taken * len(folds) / (done + 1) > left:

@@ -36,6 +36,7 @@ def test_a_page_shows_the_settings_and_the_command_it_ends_with_works(ncgc):
 
 
 def test_an_unknown_one_gets_a_sentence(ncgc):
-    result = ncgc("methods", "grandd")
-    assert (result.code, result.out) == (2, "")
-    assert result.err == "Error: Unknown method 'grandd'; did you mean 'grand'?\n"
+    for wrong, near in (("grandd", "grand"), ("ncgcc", "ncgc")):
+        result = ncgc("methods", wrong)
+        assert (result.code, result.out) == (2, "")
+        assert result.err == f"Error: Unknown method {wrong!r}; did you mean {near!r}?\n"

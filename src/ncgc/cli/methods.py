@@ -12,7 +12,8 @@ from rich.table import Table
 
 from ncgc.cli.results import json_line
 from ncgc.cli.screen import Screen
-from ncgc.parameters import PARAMETERS, Parameter
+from ncgc.errors import ParameterError
+from ncgc.parameters import PARAMETERS, Parameter, unknown_name
 
 OURS = {
     "name": "ncgc",
@@ -52,9 +53,12 @@ def _one(name: str) -> dict[str, Any]:
     """What there is to know of one method: what the list says, its formula, its parameters, what its settings change."""
     from ncgc import NCGC
     from ncgc.bench.presets import method_tables
-    from ncgc.methods import find_method
+    from ncgc.methods import METHODS
 
-    kind: Any = NCGC if name == OURS["name"] else find_method(name)
+    kinds: dict[str, Any] = {OURS["name"]: NCGC, **METHODS}
+    if name not in kinds:
+        raise ParameterError(unknown_name(name, kinds, "method"))
+    kind = kinds[name]
     row = next(row for row in _all() if row["name"] == name)
     parameters: Mapping[str, Parameter] = PARAMETERS if kind is NCGC else kind.PARAMETERS
     return {
