@@ -23,10 +23,10 @@ import pandas as pd
 from scipy import sparse
 
 from ncgc import Graph, Split, load_dataset
-from ncgc.bench.execute import revision
-from ncgc.cli.fit import AUTO_BACKBONE
+from ncgc.cli.commands.fit import AUTO_BACKBONE
 from ncgc.datasets import few_split
-from ncgc.method_choice import CANDIDATES
+from ncgc.runs.execute import revision
+from ncgc.selection.auto import CANDIDATES
 
 STORE = Path(__file__).resolve().parent / "results" / "auto.jsonl"
 BUDGET = "3600"  # seconds: all candidates are tried

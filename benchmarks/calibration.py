@@ -19,9 +19,9 @@ import numpy as np
 import torch
 
 from ncgc import NCGC, load_dataset
-from ncgc.bench.execute import revision
 from ncgc.datasets import few_split
-from ncgc.metrics import accuracy, expected_calibration_error
+from ncgc.evaluation.metrics import accuracy, expected_calibration_error
+from ncgc.runs.execute import revision
 
 STORE = Path(__file__).resolve().parent / "results" / "calibration.jsonl"
 WANTED, LABELS = 0.9, 20

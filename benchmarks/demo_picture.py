@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ncgc import load_dataset
-from ncgc.cli.demo import Outcome, table
-from ncgc.cli.train import graph_line
+from ncgc.cli.commands.demo import Outcome, table
+from ncgc.cli.commands.train import graph_line
 from ncgc.files import write_text
 
 ROOT = Path(__file__).parent.parent

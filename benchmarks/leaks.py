@@ -20,17 +20,17 @@ import torch
 from torch import Tensor, nn
 
 from ncgc import load_dataset
-from ncgc.bench.plans import leaderboard_plan
-from ncgc.bench.presets import method_preset
-from ncgc.bench.store import Store
-from ncgc.bench.summary import Figures, difference, grid, student_interval
-from ncgc.bench.tables import cell_text, difference_text
 from ncgc.datasets import make_split
-from ncgc.methods.learned import Learned, Task
-from ncgc.methods.stages import interrupted, joined, later
-from ncgc.methods.violin import Violin, sure_share
-from ncgc.metrics import accuracy
+from ncgc.evaluation.metrics import accuracy
+from ncgc.models.baselines.violin import Violin, sure_share
+from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.stages import interrupted, joined, later
+from ncgc.params.presets import method_preset
 from ncgc.training import Descended, Selection, Watcher
+from ncgc_bench.plans import leaderboard_plan
+from ncgc_bench.store import Store
+from ncgc_bench.summary import Figures, difference, grid, student_interval
+from ncgc_bench.tables import cell_text, difference_text
 
 RESULTS = Path(__file__).resolve().parent / "results" / "leaks.jsonl"
 DATASETS, SEEDS = ("cora", "citeseer", "pubmed"), range(5)

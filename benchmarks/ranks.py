@@ -13,11 +13,11 @@ import json
 import resource
 
 from ncgc import NCGC, Split
-from ncgc.distributed.account import Account
-from ncgc.distributed.fitting import fit_distributed
-from ncgc.distributed.group import Group
-from ncgc.distributed.outline import read_by_first
-from ncgc.generate import BlockModel, sample_graph
+from ncgc.datasets.synthetic import BlockModel, sample_graph
+from ncgc.training.engines.distributed.account import Account
+from ncgc.training.engines.distributed.fitting import fit_distributed
+from ncgc.training.engines.distributed.graph_summary import read_by_first
+from ncgc.training.engines.distributed.group import Group
 
 
 def main() -> None:

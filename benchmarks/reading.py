@@ -30,8 +30,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from ncgc.bench.execute import revision
 from ncgc.io import read_graph
+from ncgc.runs.execute import revision
 
 STORE = Path(__file__).resolve().parent / "results" / "reading.jsonl"
 NUMBERS, CLASSES, LABELLED = 4, 10, 0.05

@@ -13,7 +13,7 @@ made again: a stopped run goes on. The machine's load when it began is in the li
 
 import sys
 
-from ncgc.bench.scale import main
+from ncgc_bench.scaling.measure import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:], __doc__))

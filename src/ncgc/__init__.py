@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ncgc.datasets import Split, load_dataset, make_split
-    from ncgc.estimator import NCGC
     from ncgc.graph import Graph
-    from ncgc.io.model_file import load_model
+    from ncgc.io.model_file.model_file import load_model
     from ncgc.losses import sinkhorn
+    from ncgc.models.ncgc import NCGC
     from ncgc.nn import SOGN, SoftOrthogonal
 
 __version__ = "0.1.0"
@@ -16,13 +16,13 @@ __all__ = ["NCGC", "SOGN", "Graph", "SoftOrthogonal", "Split", "load_dataset", "
 
 # Imported at first use, so that `ncgc --help` need not wait for torch.
 _HOMES = {
-    "NCGC": "estimator",
+    "NCGC": "models.ncgc",
     "SOGN": "nn",
     "Graph": "graph",
     "SoftOrthogonal": "nn",
     "Split": "datasets",
     "load_dataset": "datasets",
-    "load_model": "io.model_file",
+    "load_model": "io.model_file.model_file",
     "make_split": "datasets",
     "sinkhorn": "losses",
 }

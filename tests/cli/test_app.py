@@ -57,7 +57,7 @@ def test_too_little_memory_is_one_sentence(ncgc, monkeypatch):
     def hungry(*_: object, **__: object) -> None:
         raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 byte")
 
-    monkeypatch.setattr("ncgc.estimator.NCGC.fit", hungry)
+    monkeypatch.setattr("ncgc.models.ncgc.NCGC.fit", hungry)
     result = ncgc("train", "digits")
     assert result.code == 2
     assert one_sentence(result.err)
@@ -65,7 +65,7 @@ def test_too_little_memory_is_one_sentence(ncgc, monkeypatch):
 
 
 def test_a_bug_is_not_hidden(ncgc, monkeypatch):
-    monkeypatch.setattr("ncgc.estimator.NCGC.fit", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("ncgc.models.ncgc.NCGC.fit", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         ncgc("train", "digits")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ncgc.config import HYPER, RUN
+from ncgc.runs.config import HYPER, RUN
 
 
 @pytest.mark.parametrize("columns", ["60", "120"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncgc.cli.options import option, value_of
-from ncgc.config import HYPER, RUN
+from ncgc.runs.config import HYPER, RUN
 
 
 @pytest.mark.parametrize("parameter", (RUN | HYPER).values(), ids=lambda parameter: parameter.name)

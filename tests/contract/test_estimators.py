@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from ncgc import NCGC, Graph, Split, load_dataset
 from ncgc.datasets import few_split
 from ncgc.errors import GraphError, ModelFileError
-from ncgc.methods import METHODS
+from ncgc.models.registry import METHODS
 from ncgc.nn import BACKBONES
 
 SETTINGS = {"hidden": 8, "epochs": 15, "warmup": 4, "ramp": 3}

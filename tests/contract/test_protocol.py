@@ -3,7 +3,7 @@
 import numpy as np
 
 from ncgc import NCGC, load_dataset, make_split
-from ncgc.bench import preset
+from ncgc.params.presets import preset
 
 
 def test_plain_gcn_on_the_paper_split_of_cora(benchmark_data):

@@ -31,12 +31,12 @@ from threadpoolctl import threadpool_limits
 
 # ==================================================================== adjust after a rebuild: imports and names, nothing else
 from ncgc import NCGC, Graph, Split, load_dataset, load_model, make_split
-from ncgc.bench.run import key_of_record
-from ncgc.bench.store import Store
 from ncgc.cli import main as command_line
-from ncgc.distributed.fitting import fit_distributed
-from ncgc.distributed.group import Group
-from ncgc.methods import METHODS
+from ncgc.models.registry import METHODS
+from ncgc.runs.run import key_of_record
+from ncgc.training.engines.distributed.fitting import fit_distributed
+from ncgc.training.engines.distributed.group import Group
+from ncgc_bench.store import Store
 
 # Every parameter of NCGC, said outright: a default that changes must not change a result here.
 NCGC_PARAMETERS: dict[str, Any] = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ncgc.metrics import expected_calibration_error
+from ncgc.evaluation.metrics import expected_calibration_error
 from ncgc.report import Abstain, Reliability, Suggestion
 
 

@@ -12,7 +12,7 @@ QUICK = """
 import sys
 import numpy as np
 from ncgc import NCGC, load_dataset
-from ncgc.methods import find_method
+from ncgc.models.registry import find_method
 graph = load_dataset("digits")
 NCGC(epochs=2, warmup=1).fit(graph)
 find_method("pta")(epochs=2).fit(graph)

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 import typer
 
 from ncgc import __version__
-from ncgc.cli import bench, datasets, demo, fit, generate, label, methods, predict, train, tune
+from ncgc.cli.commands import datasets, demo, fit, generate, label, methods, predict, train, tune
 from ncgc.cli.help import Command, Group
 from ncgc.cli.screen import complain
 from ncgc.errors import NCGCError, OutputError, PeerError
+from ncgc_bench.cli import bench
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what printing to a file may meet
 WELCOME = """Label the rest of a graph from a few labels.

@@ -13,9 +13,9 @@ from ncgc.cli.screen import Screen, Watch
 
 if TYPE_CHECKING:
     from ncgc.datasets import Split
-    from ncgc.estimator import NCGC
     from ncgc.graph import Graph
-    from ncgc.methods import Method
+    from ncgc.models.ncgc import NCGC
+    from ncgc.models.registry import Method
 
 
 class Interruption:

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from ncgc.cli.options import keyword, value_of
-from ncgc.config import OURS, hyper_of
 from ncgc.errors import ParameterError
-from ncgc.parameters import unknown_name
+from ncgc.params.parameter import unknown_name
+from ncgc.runs.config import OURS, hyper_of
 
 _PANEL = "Method"
 
@@ -68,7 +68,7 @@ def given_parameters(texts: Mapping[str, Any], sets: Sequence[str] | None, metho
 
 def method_settings(method: str, dataset: str | None = None, settings: str | None = None) -> dict[str, Any]:
     """What a method's authors recommend, for a data set they used or for any; named settings are NCGC's own."""
-    from ncgc.bench.presets import method_preset
+    from ncgc.params.presets import method_preset
 
     if settings not in (None, "default"):
         raise ParameterError(f"The settings {settings!r} are NCGC's; {method} has its own, which --set changes.")

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ncgc.cli.recommended import exceptions
-from ncgc.config import from_word
-from ncgc.parameters import PARAMETERS, Parameter
+from ncgc.params.parameter import PARAMETERS, Parameter
+from ncgc.params.recommended import exceptions
+from ncgc.runs.config import from_word
 
 METAVARS = {int: "INT", float: "FLOAT", str: "WORD"}
 
@@ -37,7 +37,7 @@ def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 def describe(parameter: Parameter) -> str:
     """The help line: what it does, what it may be, its default, and for which backbones that is another.
 
-    >>> from ncgc.parameters import PARAMETERS
+    >>> from ncgc.params.parameter import PARAMETERS
     >>> describe(PARAMETERS["node_dropout"])
     'Dropout of all features of a node at once: from 0 to below 1. Default 0.0.'
     >>> describe(PARAMETERS["backbone"])
@@ -55,7 +55,7 @@ def describe(parameter: Parameter) -> str:
 def value_of(parameter: Parameter, text: str | bool) -> Any:
     """The value that an option's text stands for; text that stands for none is left for the check to refuse.
 
-    >>> from ncgc.parameters import PARAMETERS
+    >>> from ncgc.params.parameter import PARAMETERS
     >>> value_of(PARAMETERS["hidden"], "128"), value_of(PARAMETERS["norm"], "none"), value_of(PARAMETERS["prior"], "1, 3")
     (128, None, (1.0, 3.0))
     >>> value_of(PARAMETERS["hidden"], "many")

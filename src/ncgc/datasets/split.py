@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ncgc.coerce import is_whole
 from ncgc.errors import SplitError
 from ncgc.graph import Graph
+from ncgc.graph.validation import is_whole
 
 PARTS = {"train": "training", "val": "validation", "test": "test"}
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ncgc.coerce import Features
+from ncgc.graph.validation import Features
 from ncgc.ops.draws import Draws
 from ncgc.ops.dropout import drawn_bytes, dropout, keep_factors
 from ncgc.ops.few_columns import product_of_few

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ncgc.metrics import calibration_error
+from ncgc.evaluation.metrics import calibration_error
 
-BINS = 15  # of the reliability diagram and of its error, as in ncgc.metrics
+BINS = 15  # of the reliability diagram and of its error, as in ncgc.evaluation.metrics
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from ncgc.training.adam import Adam
 from ncgc.training.descent import Descended, descend
 from ncgc.training.history import History
 from ncgc.training.keep import KeepEpoch, LastEpoch, Stationary
-from ncgc.training.selection import BestValidation, Selection, StablePredictions
+from ncgc.training.stopping import BestValidation, Selection, StablePredictions
 from ncgc.training.trainer import Trainer, TrainerSettings, TrainingResult, Watcher
 
 __all__ = [

@@ -15,7 +15,7 @@ from ncgc.ops import kept_memory
 from ncgc.training.averaging import WeightAverage
 from ncgc.training.history import History
 from ncgc.training.keep import LastEpoch
-from ncgc.training.selection import Selection
+from ncgc.training.stopping import Selection
 
 Watcher = Callable[[int, dict[str, float]], None]
 

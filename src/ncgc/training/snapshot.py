@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ncgc.errors import CheckpointError
 from ncgc.training.history import History
-from ncgc.training.selection import Resumable
+from ncgc.training.stopping import Resumable
 from ncgc.training.trainer import Trainer
 
 

@@ -17,7 +17,7 @@ from ncgc.ops import Draws, RowDraws, kept_memory
 from ncgc.training.adam import Adam
 from ncgc.training.averaging import WeightAverage
 from ncgc.training.history import History
-from ncgc.training.selection import Selection
+from ncgc.training.stopping import Selection
 from ncgc.training.teacher import PredictionAverage
 
 # called after every epoch with the epoch and its quantities

@@ -1,0 +1,156 @@
+"""`ncgc methods`: what there is to compare with, or to use instead, and a page on each."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from ncgc.cli.screen import Screen
+from ncgc.errors import ParameterError
+from ncgc.params.parameter import PARAMETERS, Parameter, unknown_name
+from ncgc.runs.result import json_line
+
+OURS = {
+    "name": "ncgc",
+    "title": "NCGC",
+    "paper": "this package",
+    "family": "ours",
+    "cost": "a backbone's, and K² to d² numbers more",
+}
+
+
+def methods(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One of them: its formula, parameters and settings.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON on stdout.")] = False,
+) -> None:
+    """List the methods that train and fit take, with their papers, families and cost; or tell all of one."""
+    found = _all() if name is None else _one(name)
+    if as_json:
+        typer.echo(json_line(found))
+    elif isinstance(found, list):
+        _show_list(found, Screen())
+    else:
+        _show_page(found, Screen())
+
+
+def _all() -> list[dict[str, Any]]:
+    from ncgc.models.registry import METHODS
+
+    return [OURS] + [
+        {"name": name, "title": kind.title, "paper": kind.paper, "family": kind.family, "cost": kind.cost}
+        for name, kind in METHODS.items()
+    ]
+
+
+def _one(name: str) -> dict[str, Any]:
+    """What there is to know of one method: what the list says, its formula, its parameters, what its settings change."""
+    from ncgc import NCGC
+    from ncgc.models.registry import METHODS
+    from ncgc.params.presets import method_tables
+
+    kinds: dict[str, Any] = {OURS["name"]: NCGC, **METHODS}
+    if name not in kinds:
+        raise ParameterError(unknown_name(name, kinds, "method"))
+    kind = kinds[name]
+    row = next(row for row in _all() if row["name"] == name)
+    parameters: Mapping[str, Parameter] = PARAMETERS if kind is NCGC else kind.PARAMETERS
+    return {
+        **row,
+        "about": about(kind),
+        "new_nodes": kind is NCGC or kind.inductive,
+        "parameters": [
+            {"name": p.name, "default": p.default, "range": p.expected, "help": p.help}
+            for p in parameters.values()
+            if p.name != "random_state"  # --seed
+        ],
+        "settings": {} if kind is NCGC else method_tables(name),
+    }
+
+
+def about(kind: type) -> str:
+    """The docstring of a class up to its example or its list of attributes, lines joined to paragraphs.
+
+    >>> class Averages:
+    ...     '''Z = ÂX.
+    ...
+    ...     A paper, and what
+    ...     it says.
+    ...
+    ...     >>> 1 + 1
+    ...     2
+    ...     '''
+    >>> about(Averages)
+    'Z = ÂX.\\n\\nA paper, and what it says.'
+    """
+    kept = []
+    for paragraph in (inspect.getdoc(kind) or "").split("\n\n"):
+        if paragraph.startswith((">>>", "Args:", "Attributes:", "Fitted attributes:")):
+            break
+        kept.append(" ".join(paragraph.replace("``", "").split()))
+    return "\n\n".join(kept)
+
+
+def _show_list(rows: list[dict[str, Any]], screen: Screen) -> None:
+    table = _table("name", "family", "paper", "cost")
+    for row in rows:
+        table.add_row(row["name"], row["family"], row["paper"], row["cost"])
+    screen.say(table)
+    screen.say()
+    screen.say("All of one: ncgc methods NAME. Use it: ncgc train cora --method NAME, ncgc fit … --method NAME.")
+
+
+def _show_page(page: dict[str, Any], screen: Screen) -> None:
+    screen.facts(
+        [
+            ("method", f"{page['title']} ({page['paper']})"),
+            ("family", page["family"]),
+            ("cost", page["cost"]),
+            ("new nodes", "labels them too (ncgc predict)" if page["new_nodes"] else "no: labels its own graph alone"),
+        ]
+    )
+    for paragraph in page["about"].split("\n\n"):
+        screen.say()
+        screen.say(paragraph)
+    screen.say()
+    table = _table("parameter", "default", "range", "what it is")
+    for row in page["parameters"]:
+        span = row["range"].replace("an int in the range", "int").replace("a float in the range", "float")
+        table.add_row(row["name"], _word(row["default"]), span, row["help"])
+    screen.say(table)
+    screen.say()
+    if page["settings"]:
+        screen.say("Its settings, which ncgc train and ncgc bench take for what is not given:")
+        screen.facts(
+            (name, ", ".join(f"{key} {_word(value)}" for key, value in values.items()))
+            for name, values in page["settings"].items()
+        )
+        screen.say()
+    screen.say(f"Use it: {_command(page)}")
+
+
+def _command(page: dict[str, Any]) -> str:
+    first = page["parameters"][0]
+    name, value = first["name"], _word(first["default"])
+    if page["name"] == OURS["name"]:
+        return f"ncgc train cora --{name} {value}"
+    return f"ncgc train cora --method {page['name']} --set {name}={value}"
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column(titles[0], style="bold cyan", no_wrap=True)
+    for title in titles[1:]:
+        table.add_column(title)
+    return table
+
+
+def _word(value: Any) -> str:
+    """A value as --set and TOML take it."""
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,255 @@
+"""`ncgc tune`: look for good hyper-parameters by validation accuracy; stopped, the same command goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tomli_w
+import typer
+
+from ncgc.cli.options import value_of
+from ncgc.cli.screen import Screen, complain, count, percent, seconds
+from ncgc.datasets.catalogue import CATALOGUE, find_info
+from ncgc.errors import OutputError, ParameterError
+from ncgc.files import write_text
+from ncgc.params.parameter import DEFAULTS, PARAMETERS, check_parameters, unknown_name
+from ncgc.params.presets import preset
+from ncgc.params.recommended import recommended
+from ncgc.selection.tuning.space import DEFAULT, Space, space_for
+from ncgc_bench.study import FIRST_SEED
+
+if TYPE_CHECKING:
+    from ncgc.selection.tuning.search import Tried, Tuning
+
+_WHAT, _HOW, _FILES = "What to tune", "How to look", "Files and output"
+
+
+def tune(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"The data set: {', '.join(CATALOGUE)}.")],
+    backbone: Annotated[
+        str, typer.Option("--backbone", metavar="WORD", help="Whose propagation. Default gcn.", rich_help_panel=_WHAT)
+    ] = "gcn",
+    settings: Annotated[
+        str,
+        typer.Option(
+            "--settings",
+            metavar="NAME",
+            help="What holds where nothing is searched. Default default.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = "default",
+    fixed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Fix a hyper-parameter; may be given again.", rich_help_panel=_WHAT
+        ),
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            "--search",
+            metavar="NAMES",
+            help=f"Hyper-parameters to search, with commas. Default {', '.join(DEFAULT)} and the backbone's own.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    trials: Annotated[
+        int, typer.Option("--trials", metavar="INT", help="Trials in all. Default 30.", rich_help_panel=_HOW)
+    ] = 30,
+    splits: Annotated[
+        int,
+        typer.Option("--splits", metavar="INT", help="Splits a trial is scored on. Default 3.", rich_help_panel=_HOW),
+    ] = 3,
+    labels_per_class: Annotated[
+        int,
+        typer.Option(
+            "--labels-per-class", metavar="INT", help="Labels of each class. Default 20.", rich_help_panel=_HOW
+        ),
+    ] = 20,
+    blind: Annotated[
+        bool,
+        typer.Option(
+            "--blind/--no-blind",
+            help="Validation nodes score a trial but choose no epoch, as for people who have none.",
+            rich_help_panel=_HOW,
+        ),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="INT", help="Seed of the search. Default 0.", rich_help_panel=_HOW)
+    ] = 0,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", metavar="INT", help="Splits at a time, each a process. Default 1.", rich_help_panel=_HOW
+        ),
+    ] = 1,
+    storage: Annotated[
+        Path | None,
+        typer.Option(
+            "--storage",
+            metavar="FILE",
+            help="Where the study is kept. Default runs/tune-NAME-BACKBONE.db.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the best settings there, for ncgc train --config.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="A folder to look for data sets in first.", rich_help_panel=_FILES),
+    ] = None,
+) -> int:
+    """Look for hyper-parameters with the best validation accuracy over a few random splits.
+
+    Test labels are never read. Stopped with Ctrl-C, the same command goes on to the trials asked for.
+    """
+    least = {"--trials": (trials, 1), "--splits": (splits, 1), "--labels-per-class": (labels_per_class, 1),
+             "--jobs": (jobs, 1), "--seed": (seed, 0)}  # fmt: skip
+    for option, (value, lowest) in least.items():
+        if value < lowest:
+            raise ParameterError(f"{option} must be a whole number from {lowest}. Got {value} instead.")
+    dataset = find_info(name).name
+    base, space = _parameters(dataset, backbone, settings, fixed or [], search)
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise OutputError(f"The settings cannot be written to {out}; --out must be a file in a folder that exists.")
+    from ncgc.selection.tuning.search import Task, Tuning, check_optuna
+
+    check_optuna()
+    from ncgc.datasets import load_dataset
+
+    graph = load_dataset(dataset, root=data)
+    task = Task(dataset, base, space, splits, labels_per_class, blind, seed)
+    storage = storage or Path(f"runs/tune-{dataset}-{backbone}.db")
+    tuning = Tuning(task, graph, storage)
+    screen = Screen()
+    screen.facts(_facts(tuning, trials, storage))
+    try:
+        _show(tuning, tuning.run(trials, jobs), trials, screen)
+    except KeyboardInterrupt:
+        done = tuning.done
+        complain(f"Interrupted after {done} of {trials} trials; the same command goes on from there.", prefix="")
+        return 130
+    return _finish(tuning, screen, out)
+
+
+def _parameters(
+    dataset: str, backbone: str, settings: str, fixed: list[str], search: str | None
+) -> tuple[dict[str, Any], Space]:
+    """What holds in every trial, and where to look; each name checked."""
+    PARAMETERS["backbone"].check(backbone)
+    base = preset(settings, backbone, dataset)
+    given: dict[str, Any] = {}
+    for text in fixed:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        key = key.replace("-", "_")
+        if not equals or not value:
+            raise ParameterError(f"--set takes NAME=VALUE, as in --set epochs=200. Got {text!r} instead.")
+        if key in ("backbone", "random_state"):
+            raise ParameterError(
+                f"--set {key} has an option of its own: --{'backbone' if key == 'backbone' else 'seed'}."
+            )
+        if key not in PARAMETERS:
+            raise ParameterError(unknown_name(key, PARAMETERS, "parameter"))
+        truth = {"true": True, "on": True, "false": False, "off": False}.get(value.lower())
+        given[key] = truth if PARAMETERS[key].kind is bool and truth is not None else value_of(PARAMETERS[key], value)
+    check_parameters(given)
+    names = None if search is None else [word.strip().replace("-", "_") for word in search.split(",") if word.strip()]
+    space = space_for(backbone, names)
+    if names is None:
+        space = {key: place for key, place in space.items() if key not in given}
+    for key in given:
+        if key in space:
+            raise ParameterError(f"The parameter '{key}' is both fixed with --set and searched; drop one of the two.")
+    return {**base, **given}, space
+
+
+def _facts(tuning: Tuning, trials: int, storage: Path) -> list[tuple[str, str]]:
+    task = tuning.task
+    first = f"{count(task.splits, 'split')} with {count(task.labels_per_class, 'label')} per class"
+    rule = "validation nodes score only" if task.blind else "validation nodes score and choose the epoch"
+    rows = [
+        ("tuning", f"{task.base['backbone']} on {task.dataset}, {first}; {rule}"),
+        ("search", ", ".join(task.space)),
+    ]
+    done = tuning.done
+    return [*rows, ("study", f"{storage}, {done} of {trials} trials done" if done else str(storage))]
+
+
+def _show(tuning: Tuning, tried: Iterable[Tried], trials: int, screen: Screen) -> None:
+    """A line a trial, and on a terminal a bar beneath them."""
+    with ExitStack() as stack:
+        bar = stack.enter_context(screen.progress("trials", trials)) if screen.console.is_terminal else None
+        best = tuning.best()
+        if bar is not None:
+            bar(tuning.done, {} if best is None else {"val_accuracy": best[0]})
+        for one in tried:
+            best = tuning.best()
+            screen.facts([(f"{one.number}/{trials}", _line(one, None if best is None else best[0]))])
+            if bar is not None:
+                bar(tuning.done, {} if best is None else {"val_accuracy": best[0]})
+
+
+def _line(one: Tried, best: float | None) -> str:
+    values = ", ".join(f"{key} {_short(value)}" for key, value in one.parameters.items())
+    result = {
+        "complete": f"val {percent(one.mean)}" + (" (best)" if one.mean == best else ""),
+        "pruned": f"val {percent(one.mean)}, given up after {count(len(one.scores), 'split')}",
+        "failed": "could not be trained",
+    }[one.ended]
+    return f"{result}  {seconds(one.seconds)}  {values}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _finish(tuning: Tuning, screen: Screen, out: Path | None) -> int:
+    best = tuning.best()
+    if best is None:
+        raise ParameterError("No trial could be trained to its end; search other parameters, or fewer.")
+    start = time.perf_counter()
+    importance = tuning.importance()
+    if importance:
+        words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in importance.items())
+        screen.facts([("matters", f"{words} ({seconds(time.perf_counter() - start)})")])
+    text = settings_toml(tuning, *best)
+    screen.say()
+    screen.console.print(text, end="", soft_wrap=True)  # to be copied whole
+    if out is not None:
+        write_text(out, text)
+        screen.say()
+        screen.facts([("written", str(out))])
+        screen.console.print(f"  ncgc train --config {out}", soft_wrap=True)
+    return 0
+
+
+def settings_toml(tuning: Tuning, accuracy: float, parameters: dict[str, Any]) -> str:
+    """The best settings as a configuration that `ncgc train --config` takes."""
+    task = tuning.task
+    # what `ncgc train` would add of its own had no part in these trials
+    unsaid = {key: DEFAULTS[key] for key in recommended(parameters)}
+    parameters = {**unsaid, **parameters}
+    table: dict[str, Any] = {
+        "dataset": task.dataset,
+        "backbone": parameters["backbone"],
+        "split": "random",
+        "labels_per_class": task.labels_per_class,
+        "parameters": {
+            key: "none" if value is None else value for key, value in parameters.items() if key != "backbone"
+        },
+    }
+    how = f"# Best of {count(tuning.done, 'trial')}: validation accuracy {percent(accuracy)}, mean over {count(task.splits, 'split')}"
+    return how + f" from seed {FIRST_SEED}.\n" + tomli_w.dumps(table)

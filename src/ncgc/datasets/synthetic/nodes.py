@@ -1,0 +1,99 @@
+"""The nodes of a block model: the class and the degree factor of each, laid out so that partners are found by bisection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ncgc.datasets.synthetic.model import NODES_A_BLOCK, BlockModel
+from ncgc.datasets.synthetic.streams import NODES, generator, spans
+from ncgc.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Who is of which class and how many neighbours each is to have: 14 bytes a node, held to the end.
+
+    Nodes are sorted by class into places 0..n-1; the degree factors θ, summed along the places, make ``mass``.
+
+    Attributes:
+        labels: (n,) int16 class of every node.
+        order: (n,) int32 the node at every place.
+        mass: (n,) float64, mass[p] = θ of the nodes at the places 0..p.
+        ends: (K,) int64 the place after the last one of each class.
+    """
+
+    labels: np.ndarray
+    order: np.ndarray
+    mass: np.ndarray
+    ends: np.ndarray
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(K,) number of nodes of each class."""
+        return np.diff(self.ends, prepend=0)
+
+    @property
+    def tops(self) -> np.ndarray:
+        """(K,) mass up to the end of each class."""
+        tops: np.ndarray = self.mass[self.ends - 1]
+        return tops
+
+    def members(self, number: int) -> np.ndarray:
+        """The nodes of a class."""
+        return self.order[self.ends[number] - self.sizes[number] : self.ends[number]]
+
+
+def draw_nodes(model: BlockModel) -> Nodes:
+    """Class and degree factor of every node, each drawn on its own.
+
+    >>> nodes = draw_nodes(BlockModel(num_nodes=1000, num_classes=4))
+    >>> bool((nodes.labels[nodes.members(2)] == 2).all()), int(nodes.sizes.sum())
+    (True, 1000)
+    """
+    labels = np.empty(model.num_nodes, dtype=np.int16)
+    factors = np.empty(model.num_nodes)
+    bounds = np.cumsum(class_shares(model))
+    for block, start, stop in spans(model.num_nodes, NODES_A_BLOCK):
+        chance = generator(model.seed, NODES, block).random((2, stop - start))
+        labels[start:stop] = np.minimum(np.searchsorted(bounds, chance[0], side="right"), model.num_classes - 1)
+        factors[start:stop] = degree_factors(model, chance[1])
+    order = np.argsort(labels, kind="stable").astype(np.int32)
+    sizes = np.bincount(labels, minlength=model.num_classes)
+    _check_sizes(model, sizes)
+    return Nodes(labels, order, np.cumsum(factors[order]), np.cumsum(sizes))
+
+
+def class_shares(model: BlockModel) -> np.ndarray:
+    """(K,) the expected share of each class, k^−skew normalised.
+
+    >>> class_shares(BlockModel(num_classes=2, class_skew=1)).round(3)
+    array([0.667, 0.333])
+    """
+    weights = np.arange(1, model.num_classes + 1, dtype=np.float64) ** -model.class_skew
+    shares: np.ndarray = weights / weights.sum()
+    return shares
+
+
+def degree_factors(model: BlockModel, chance: np.ndarray) -> np.ndarray:
+    """θ for numbers from [0, 1): (γ−2)/(γ−1)·(1−u)^(−1/(γ−1)), which has mean 1, capped at √(n/(K·mean_degree)).
+
+    >>> degree_factors(BlockModel(degree_exponent=3), np.array([0.0, 0.75, 0.99]))
+    array([0.5, 1. , 5. ])
+    """
+    if model.degree_exponent is None:
+        return np.ones(len(chance))
+    shape = model.degree_exponent - 1
+    most = max(np.sqrt(model.num_nodes / (model.num_classes * model.mean_degree)), 1.0)
+    factors: np.ndarray = np.minimum((shape - 1) / shape * (1 - chance) ** (-1 / shape), most)
+    return factors
+
+
+def _check_sizes(model: BlockModel, sizes: np.ndarray) -> None:
+    smallest, needed = int(sizes.argmin()), model.labels_per_class + model.validation
+    if sizes[smallest] < needed:
+        raise ParameterError(
+            f"The smallest class, {model.class_names[smallest]!r}, has {sizes[smallest]} of {model.num_nodes:,} nodes and "
+            f"needs {needed} for its labels; give more nodes, fewer labels a class, fewer classes, or less class skew."
+        )

@@ -1,1 +1,0 @@
-"""The same training in many processes, each with some of the nodes: `torchrun --nproc-per-node N -m ncgc.distributed train …`."""

@@ -1,0 +1,1 @@
+"""How good predictions are, and probabilities that mean what they say."""

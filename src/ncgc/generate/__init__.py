@@ -1,7 +1,0 @@
-"""Graphs made to try things on: a block model of any size, in memory or streamed to a folder that `ncgc fit` reads."""
-
-from ncgc.generate.folder import write_graph
-from ncgc.generate.model import BlockModel
-from ncgc.generate.sample import sample_graph, true_labels
-
-__all__ = ["BlockModel", "sample_graph", "true_labels", "write_graph"]

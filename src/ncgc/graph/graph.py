@@ -1,0 +1,257 @@
+"""Graph: the one form in which data enters the house.
+
+A symmetric CSR adjacency without self-loops or duplicates, features (CSR or dense), labels with -1 for unknown, and the
+names people know their nodes and classes by. Immutable: `with_labels` and friends return a new Graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ncgc.errors import GraphError
+from ncgc.graph.feature_rows import as_dense, column_mean, normalised_rows
+from ncgc.graph.graph_checks import check_graph
+from ncgc.graph.validation import (
+    Features,
+    as_edges,
+    as_features,
+    as_labels,
+    as_weights,
+    listed,
+    symmetric_adjacency,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import networkx as nx
+    from torch_geometric.data import Data
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected attributed graph, some of whose nodes carry a label.
+
+    Build one with :meth:`from_edges` (or `from_scipy`, `from_data`), which symmetrise, drop self-loops, merge duplicate
+    edges and validate; the plain constructor only stores.
+
+    Attributes:
+        adjacency: n×n symmetric CSR, float32 weights (1 where the edges carry none), no self-loops, sorted indices.
+        features: n×D float32, CSR or dense.
+        labels: (n,) int64 indices into ``classes``; -1 is unknown.
+        classes: (K,) the class names, in the order of the label indices.
+        node_ids: (n,) the names of the nodes, or None for 0..n-1.
+        name: what to call the graph in messages and results.
+        public_split: (train, validation, test) node indices that come with the data set, if any do.
+
+    >>> graph = Graph.from_edges([[0, 1], [1, 2], [2, 1], [2, 2]], features=np.eye(3), labels=[0, -1, 1])
+    >>> graph
+    Graph(nodes=3, edges=2, features=3, classes=2, labelled=2)
+    """
+
+    adjacency: sparse.csr_array
+    features: Features
+    labels: np.ndarray
+    classes: np.ndarray
+    node_ids: np.ndarray | None = None
+    name: str = "graph"
+    public_split: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    # ---------------------------------------------------------------- building
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        features: Any,
+        labels: Any = None,
+        *,
+        weights: Any = None,
+        num_nodes: int | None = None,
+        classes: Sequence[Any] | np.ndarray | None = None,
+        node_ids: Sequence[Any] | np.ndarray | None = None,
+        name: str = "graph",
+        public_split: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+    ) -> Graph:
+        """A Graph from an (m, 2) list of edges; each may be given once or in both directions.
+
+        ``weights`` (m,) are positive edge weights; of duplicates (and of the two directions) the largest is kept.
+        """
+        features = as_features(features)
+        n = features.shape[0] if num_nodes is None else int(num_nodes)
+        pairs = as_edges(edges, n)
+        values = as_weights(weights, len(pairs))
+        label_array = as_labels(labels, n)
+        if classes is None:
+            classes = np.arange(int(label_array.max(initial=-1)) + 1)
+        graph = cls(
+            adjacency=symmetric_adjacency(pairs, values, n),
+            features=features,
+            labels=label_array,
+            classes=np.asarray(classes),
+            node_ids=None if node_ids is None else np.asarray(node_ids),
+            name=name,
+            public_split=public_split,
+        )
+        return graph.validate()
+
+    @classmethod
+    def from_scipy(cls, adjacency: Any, features: Any, labels: Any = None, **names: Any) -> Graph:
+        """A Graph from a square scipy sparse matrix (entries are weights; either direction is enough)."""
+        if not sparse.issparse(adjacency) or adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
+            found = getattr(adjacency, "shape", type(adjacency).__name__)
+            raise GraphError(f"The adjacency must be a square scipy sparse matrix. Got {found} instead.")
+        coo = adjacency.tocoo()
+        pairs = np.stack([coo.row, coo.col], axis=1)
+        return cls.from_edges(pairs, features, labels, weights=coo.data, num_nodes=adjacency.shape[0], **names)
+
+    @classmethod
+    def from_data(cls, data: Data, **names: Any) -> Graph:
+        """A Graph from a PyG ``Data`` (x, edge_index, y; edge_weight and the three masks when present)."""
+        from ncgc.io.formats.pyg import from_data
+
+        return from_data(data, **names)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph, features: Any = None, label: str | None = "label", **options: Any) -> Graph:
+        """A Graph from a networkx graph, whose node attributes are labels and features.
+
+        ``features``: an (n, D) array in the order of the nodes, names of attributes, or "none" for features of the graph's
+        structure; default: the vectors under "x" where there are some, otherwise every attribute but the label.
+        ``options`` are those of :func:`ncgc.io.formats.networkx_graphs.from_networkx`, which also tells what it did.
+        """
+        from ncgc.io.formats.networkx_graphs import from_networkx
+
+        return from_networkx(graph, features, label, **options).graph
+
+    @classmethod
+    def from_graphml(cls, path: str | Path, label: str | None = "label", **options: Any) -> Graph:
+        """A Graph from a GraphML file; labels are optional, ``options`` as in :meth:`from_networkx`."""
+        from ncgc.io.formats.graphml import read_graphml
+
+        return read_graphml(path, label=label, **{"strict": False, **options}).graph
+
+    # ---------------------------------------------------------------- facts
+
+    @property
+    def num_nodes(self) -> int:
+        return int(self.adjacency.shape[0])
+
+    @property
+    def num_edges(self) -> int:
+        """Undirected edges: each pair of joined nodes counts once."""
+        return int(self.adjacency.nnz) // 2
+
+    @property
+    def num_features(self) -> int:
+        return int(self.features.shape[1])
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """(n,) number of neighbours."""
+        return np.diff(self.adjacency.indptr)
+
+    @property
+    def feature_density(self) -> float:
+        """Share of the n×D feature entries that are not zero."""
+        size = self.features.shape[0] * self.features.shape[1]
+        stored = self.features.nnz if sparse.issparse(self.features) else int(np.count_nonzero(self.features))
+        return stored / size if size else 0.0
+
+    @property
+    def weighted(self) -> bool:
+        return bool(self.adjacency.nnz) and bool((self.adjacency.data != 1).any())
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph(nodes={self.num_nodes}, edges={self.num_edges}, features={self.num_features}, "
+            f"classes={self.num_classes}, labelled={int((self.labels >= 0).sum())})"
+        )
+
+    # ---------------------------------------------------------------- changing
+
+    def with_labels(self, labels: Mapping[Hashable, Any] | Sequence[Any] | np.ndarray) -> Graph:
+        """The same graph with other labels: an array of class indices, or a mapping from node id to class name.
+
+        >>> graph = Graph.from_edges([[0, 1]], np.eye(2), classes=["ham", "spam"], node_ids=["A", "B"])
+        >>> graph.with_labels({"B": "spam"}).labels
+        array([-1,  1])
+        """
+        if not isinstance(labels, Mapping):
+            return replace(self, labels=as_labels(labels, self.num_nodes)).validate()
+        ids = range(self.num_nodes) if self.node_ids is None else self.node_ids.tolist()
+        position = {node: i for i, node in enumerate(ids)}
+        index = {name: k for k, name in enumerate(self.classes.tolist())}
+        array = np.full(self.num_nodes, -1, dtype=np.int64)
+        for node, name in labels.items():
+            if node not in position:
+                raise GraphError(
+                    f"Unknown node id {node!r} among the labels; the graph's ids look like {next(iter(position), None)!r}."
+                )
+            if name not in index:
+                raise GraphError(
+                    f"Node {node!r} has the unknown class {name!r}; the graph's classes are {listed(self.classes)}."
+                )
+            array[position[node]] = index[name]
+        return replace(self, labels=array)
+
+    def with_features(self, features: Any) -> Graph:
+        """The same graph with other features (n rows)."""
+        return replace(self, features=as_features(features)).validate()
+
+    def feature_mean(self) -> np.ndarray:
+        """(D,) float32 mean of every feature column, summed in doubles."""
+        return column_mean(self.features)
+
+    def centred(self, mean: np.ndarray | None = None) -> Graph:
+        """The same graph with ``mean`` (D,) taken from every row of X, its own column mean by default; X becomes dense."""
+        return replace(
+            self, features=as_features(as_dense(self.features) - (self.feature_mean() if mean is None else mean))
+        )
+
+    def row_normalised(self, norm: str = "sum") -> Graph:
+        """The same graph with every feature row divided by its sum of absolute values, or by its Euclidean length.
+
+        Zero rows stay zero. ``norm`` is "sum" or "length".
+        """
+        return replace(self, features=as_features(normalised_rows(self.features, norm)))
+
+    # ---------------------------------------------------------------- converting
+
+    def to_data(self) -> Data:
+        """This graph as a PyG ``Data`` with dense x, both directions in edge_index, and the public masks if known."""
+        from ncgc.io.formats.pyg import to_data
+
+        return to_data(self)
+
+    def to_networkx(self, features: bool = True) -> nx.Graph:
+        """This graph as a networkx one: nodes by id, "label" where known, features as a list under "x", edge weights."""
+        from ncgc.io.formats.networkx_graphs import to_networkx
+
+        return to_networkx(self, features)
+
+    def to_graphml(self, path: str | Path, features: bool = True) -> None:
+        """Write this graph as GraphML, which Gephi, Cytoscape and :meth:`from_graphml` read; ids become text."""
+        from ncgc.io.formats.graphml import write_graphml
+
+        write_graphml(self, path, features)
+
+    def to_scipy(self) -> tuple[sparse.csr_array, Features, np.ndarray]:
+        """Copies of the adjacency (n×n CSR), the features (n×D, CSR or dense) and the labels (n,)."""
+        return self.adjacency.copy(), self.features.copy(), self.labels.copy()
+
+    # ---------------------------------------------------------------- checking
+
+    def validate(self) -> Graph:
+        """Check shapes, ranges and finiteness; raise a GraphError that says what was found and what to do."""
+        check_graph(self)
+        return self

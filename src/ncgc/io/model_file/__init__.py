@@ -1,0 +1,1 @@
+"""Fitted models as folders of safetensors, JSON and Parquet."""

@@ -1,0 +1,1 @@
+"""Tables of nodes and edges, read into a Graph."""

@@ -1,0 +1,120 @@
+"""CSV and TSV as a pyarrow table of strings, and a sentence with the row for all that can be wrong with such a file."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+from pyarrow import csv
+
+from ncgc.errors import InputError
+from ncgc.io.tables.lines import Record, line_at, records
+
+SPELLED = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
+SNIFFED = (",", ";", "\t", "|")
+BOM = b"\xef\xbb\xbf"
+_FOREIGN = {b"\xff\xfe": "UTF-16 text", b"\xfe\xff": "UTF-16 text", b"PK\x03\x04": "a spreadsheet or zip archive"}
+_BLOCK = 1 << 22
+
+
+def spelled(delimiter: str) -> str:
+    return SPELLED.get(delimiter, repr(delimiter))
+
+
+def check_delimiter(delimiter: str) -> str:
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+        raise InputError(f"The delimiter must be one ASCII character such as ';' or a tab. Got {delimiter!r} instead.")
+    return delimiter
+
+
+def sniff(content: bytes, expected: str) -> str:
+    r"""The delimiter of a file: the expected one, unless the header holds none of it and another one does.
+
+    >>> sniff(b"id;label\n", ","), sniff(b"id,a;b\n", ","), sniff(b"id\n", ",")
+    (';', ',', ',')
+    """
+    first = next((line for line in content[:_BLOCK].splitlines() if line), b"")
+    header = re.sub(rb'"[^"]*"', b"", first)
+    counts = {one: header.count(one.encode()) for one in SNIFFED}
+    return expected if counts[expected] else max(counts, key=lambda one: (counts[one], one == expected))
+
+
+def parse(content: bytes, name: str, delimiter: str) -> tuple[list[str], pa.Table]:
+    """The header's cells and the rows under it, every cell a string; an empty cell is an empty string.
+
+    ``content`` comes without a byte-order mark.
+    """
+    foreign = next((what for mark, what in _FOREIGN.items() if content.startswith(mark)), None)
+    if foreign:
+        raise InputError(f"{name} is {foreign}, not text in UTF-8; save it as CSV in UTF-8.")
+    if not content.strip():
+        raise InputError(f"{name} is empty; give a header line with column names and a row a line below it.")
+    if b"\n" not in content and b"\r" not in content:  # a lone header must end like a line to be one for pyarrow
+        content += b"\n"
+    table = _read(content, name, delimiter)
+    header = [column[0].as_py() for column in table.columns]
+    return header, table.slice(1)
+
+
+def _read(content: bytes, name: str, delimiter: str) -> pa.Table:
+    """All rows, the header among them, so that no cell is ever taken for a number and "007" stays what it is."""
+    width = _first(content, delimiter).cells
+    for block in (_BLOCK, len(content) + 1):  # a row must fit in a block; most do, and small blocks are faster
+        try:
+            table = csv.read_csv(
+                pa.BufferReader(content),
+                csv.ReadOptions(use_threads=False, block_size=block, autogenerate_column_names=True),
+                csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+                csv.ConvertOptions(column_types={f"f{i}": pa.string() for i in range(width)}),
+            )
+            break
+        except (pa.ArrowException, OverflowError, ValueError) as error:
+            problem = error
+            if "straddl" not in str(error):
+                raise _explained(content, name, delimiter, error) from None
+    else:
+        raise _explained(content, name, delimiter, problem)
+    if any(_runs_on(column[-1].as_py()) for column in table.columns):  # a mark left open swallows the rest of the file
+        _check_rows(content, name, delimiter)
+    return table
+
+
+def _first(content: bytes, delimiter: str) -> Record:
+    head = next(records(content[:_BLOCK], delimiter), None)
+    return next(records(content, delimiter)) if head is None or not head.closed else head
+
+
+def _runs_on(cell: object) -> bool:
+    return isinstance(cell, str) and ("\n" in cell or "\r" in cell)
+
+
+def _explained(content: bytes, name: str, delimiter: str, error: Exception) -> InputError:
+    """What is wrong with a file that pyarrow refused, found by a slower walk that knows the lines."""
+    try:
+        content.decode()
+        _check_rows(content, name, delimiter)
+    except UnicodeDecodeError as wrong:
+        return InputError(
+            f"{name} row {line_at(content, wrong.start)}: byte {wrong.start + 1} of the file (0x{content[wrong.start]:02X}) "
+            "is not UTF-8; save the file in UTF-8."
+        )
+    except InputError as found:
+        return found
+    return InputError(f"{name} cannot be read as a table separated by {spelled(delimiter)} ({error}); check the file.")
+
+
+def _check_rows(content: bytes, name: str, delimiter: str) -> None:
+    """Raise an InputError for the first row that is left open or has more or fewer cells than the header."""
+    width = 0
+    for row in records(content, delimiter):
+        if not row.closed:
+            raise InputError(
+                f"{name} row {row.line}: a quotation mark is opened and never closed; close it, or remove it."
+            )
+        width = width or row.cells
+        if row.cells != width:
+            remedy = "put quotes around a cell that contains one" if row.cells > width else "add the missing cells"
+            raise InputError(
+                f"{name} row {row.line} has {row.cells} cell{'s' * (row.cells > 1)} but the header has {width}, "
+                f"separated by {spelled(delimiter)}; {remedy}, or give the right delimiter."
+            )

@@ -1,0 +1,162 @@
+"""One column of a table as columns of X: what was learnt from it at fit, and how new cells are turned into features.
+
+Each has ``fit`` (None where the column says nothing), ``transform`` to a block n×k, and a plain dictionary to be kept in JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse
+
+from ncgc.io.tables.cells import numbers, text_cells
+from ncgc.io.tables.tables import Table
+
+MOST_CATEGORIES = 1000
+MOST_WORDS = 5000
+FARTHEST = 1e4  # standard deviations; no value of n < 1e8 rows lies farther out in the table it was fitted on
+REMEDY = (
+    "leave the cell empty if the value is unknown, correct it, or set the column's kind to 'category', 'text' or 'drop'"
+)
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """(x − mean) / std; a missing value becomes the mean, and where some were missing at fit, a second column says so.
+
+    A column of 0 and 1 is left as it is: it stays sparse, and a rare 1 is not blown up.
+    """
+
+    name: str
+    mean: float
+    std: float
+    missing: bool
+    kind: ClassVar[str] = "number"
+
+    @classmethod
+    def fit(cls, table: Table, name: str) -> NumberColumn | None:
+        values = numbers(table, name, REMEDY)
+        known = values[~np.isnan(values)]
+        missing = len(known) < len(values)
+        # a word that no node has costs nothing, and with it the columns stay those of the data set
+        if not len(known) or (known.min() == known.max() != 0 and not missing):
+            return None
+        if np.isin(known, (0, 1)).all():
+            return cls(name, 0.0, 1.0, missing)
+        scale = float(np.abs(known).max()) or 1.0  # so that squares of huge or tiny numbers neither overflow nor vanish
+        mean, std = (float(x * scale) for x in ((known / scale).mean(), (known / scale).std()))
+        return cls(name, mean, std if std > 0 else 1.0, missing)
+
+    @property
+    def width(self) -> int:
+        return 1 + self.missing
+
+    def transform(self, table: Table) -> np.ndarray:
+        values = numbers(table, self.name, REMEDY)
+        missing = np.isnan(values)
+        with np.errstate(over="ignore"):  # what overflows is cut off in the same line
+            scaled = np.clip((values - self.mean) / self.std, -FARTHEST, FARTHEST)
+        scaled[missing] = 0
+        columns = [scaled, missing] if self.missing else [scaled]
+        return np.stack(columns, axis=1).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """One column a value, the most frequent first; empty cells and values not seen at fit are zeros in all of them."""
+
+    name: str
+    values: Sequence[str]
+    kind: ClassVar[str] = "category"
+
+    @classmethod
+    def fit(cls, table: Table, name: str) -> CategoryColumn | None:
+        cells = text_cells(table.column(name))
+        counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(cells.drop_null()).to_pylist()}
+        if not counts or (len(counts) == 1 and not cells.null_count):
+            return None
+        order = sorted(counts, key=lambda value: (-counts[value], value))
+        return cls(name, order[:MOST_CATEGORIES])
+
+    @property
+    def width(self) -> int:
+        return len(self.values)
+
+    def transform(self, table: Table) -> sparse.csr_array:
+        cells = text_cells(table.column(self.name))
+        found = pc.index_in(cells, value_set=pa.array(self.values, pa.string()), skip_nulls=True)
+        index = np.asarray(pc.fill_null(found, -1).to_numpy())
+        rows = np.flatnonzero(index >= 0)
+        ones = np.ones(len(rows), dtype=np.float32)
+        return sparse.csr_array((ones, (rows, index[rows])), shape=(len(table), self.width))
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """TF-IDF of the words: (1 + ln tf)·idf with idf = ln((1 + n)/(1 + df)) + 1, each row of unit length.
+
+    At most 5,000 words, those of the highest count that occur in two cells or more (in one, where no word is in two).
+    """
+
+    name: str
+    words: Sequence[str]
+    idf: Sequence[float]
+    kind: ClassVar[str] = "text"
+
+    @classmethod
+    def fit(cls, table: Table, name: str) -> TextColumn | None:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        cells = _documents(table, name)
+        for least in (2, 1):
+            try:
+                counter = CountVectorizer(max_features=MOST_WORDS, min_df=least, dtype=np.float32)
+                counts = counter.fit_transform(cells)
+            except ValueError:  # no word is left
+                continue
+            frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+            idf = np.log((1 + len(cells)) / (1 + frequency)) + 1
+            return cls(name, counter.get_feature_names_out().tolist(), idf.tolist())
+        return None
+
+    @property
+    def width(self) -> int:
+        return len(self.words)
+
+    def transform(self, table: Table) -> sparse.csr_array:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        counter = CountVectorizer(vocabulary=list(self.words), dtype=np.float32)
+        counts = sparse.csr_array(counter.transform(_documents(table, self.name)))
+        counts.data = (1 + np.log(counts.data)) * np.asarray(self.idf, dtype=np.float32)[counts.indices]
+        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        lengths = np.sqrt(np.bincount(rows, weights=counts.data**2, minlength=counts.shape[0]))
+        counts.data /= lengths[rows].astype(np.float32)
+        return counts
+
+
+def _documents(table: Table, name: str) -> list[str]:
+    cells: list[str] = pc.fill_null(text_cells(table.column(name)), "").to_pylist()
+    return cells
+
+
+Column = NumberColumn | CategoryColumn | TextColumn
+ENCODERS: dict[str, type[Column]] = {
+    "number": NumberColumn,
+    "category": CategoryColumn,
+    "text": TextColumn,
+}
+
+
+def to_dict(column: Column) -> dict[str, Any]:
+    return {"kind": column.kind, **asdict(column)}
+
+
+def from_dict(values: dict[str, Any]) -> Column:
+    rest = {key: value for key, value in values.items() if key != "kind"}
+    return ENCODERS[values["kind"]](**rest)

@@ -1,0 +1,91 @@
+"""Self-training: a GCN labels the nodes it is surest of, and another is trained on those too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from ncgc.graph import Graph
+from ncgc.models.baselines.gcn import GCN
+from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.stages import interrupted, joined, later
+from ncgc.params.declared import declared
+from ncgc.training import Descended, LastEpoch, Selection, Watcher
+
+
+class SelfTraining(GCN):
+    """Train a GCN, add of each class c the t_c unlabelled nodes it is surest of to the labels, train anew (Li et al., 2018).
+
+    t_c = 3η·(share of c among the training nodes), η = n/d̄² with the mean degree d̄: as many labels as two layers need to
+    reach the graph, three times. At least one node a class is added. As the authors have it, validation nodes are not
+    looked at: both trainings go through all epochs.
+
+    >>> from ncgc import load_dataset
+    >>> from ncgc.datasets import few_split
+    >>> graph = load_dataset("digits")
+    >>> SelfTraining(epochs=20).fit(graph, few_split(graph, 3, seed=0)).predict_proba().shape
+    (1797, 10)
+    """
+
+    title = "Self-training"
+    paper = "Li et al., AAAI 2018"
+    family = "pseudo-labels"
+    cost = "two trainings of a GCN"
+    keep = "last"
+    keep_options: ClassVar[dict[str, Any]] = {}
+
+    reach: float = declared(3.0, "labels to add, in multiples of η = n/d̄²", low=0)
+
+    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
+        parts = [Learned.train(self, task, network, LastEpoch(), watch)]
+        if not interrupted(parts):
+            with torch.no_grad():
+                found = network(task.operators, None).logits.softmax(dim=1)
+            counts = additions(task, self.reach)
+            nodes = most_confident(found, task.unlabelled, counts)
+            anew(self, task, network)
+            parts.append(
+                Learned.train(
+                    self, extended(task, nodes, found[nodes].argmax(dim=1)), network, selection, later(watch, parts)
+                )
+            )
+        return joined(parts)
+
+
+def expansion(graph: Graph, layers: int = 2) -> float:
+    """η = n/d̄^layers: how many labels a GCN needs for every node to have one within its reach."""
+    degree = graph.adjacency.nnz / graph.num_nodes
+    return float(graph.num_nodes / max(degree, 1.0) ** layers)
+
+
+def additions(task: Task, reach: float) -> Tensor:
+    """(K,) t_c = reach·η·(share of class c), at least 1 for a class that has a label, rounded down."""
+    counts = torch.bincount(task.labels, minlength=task.num_classes)
+    wanted = reach * expansion(task.graph) * counts / len(task.labels)
+    return wanted.long().clamp_min(1) * (counts > 0) * (reach > 0)
+
+
+def most_confident(probabilities: Tensor, candidates: Tensor, counts: Tensor) -> Tensor:
+    """Of the (u,) candidates those of highest probability among all that are predicted class c, counts[c] for every c.
+
+    >>> found = torch.tensor([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]])
+    >>> most_confident(found, torch.arange(3), torch.tensor([1, 1]))
+    tensor([0, 2])
+    """
+    highest, predicted = probabilities[candidates].max(dim=1)
+    order = highest.argsort(descending=True, stable=True)
+    chosen = [order[predicted[order] == c][: int(count)] for c, count in enumerate(counts)]
+    return candidates[torch.cat(chosen)]
+
+
+def extended(task: Task, nodes: Tensor, labels: Tensor) -> Task:
+    """The same task with more nodes to train on."""
+    return replace(task, train=torch.cat([task.train, nodes]), labels=torch.cat([task.labels, labels]))
+
+
+def anew(method: Learned, task: Task, network: nn.Module) -> None:
+    """Give the network first weights again, other ones."""
+    network.load_state_dict(method.network(task).state_dict())

@@ -1,0 +1,35 @@
+"""Decoupled: what every method that classifies by an MLP and propagates its outputs has in common."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ncgc.models.network_classifier import Learned
+from ncgc.models.networks import TwoLayerMLP
+from ncgc.nn import GraphOperators, Output
+
+
+class DecoupledNetwork(TwoLayerMLP):
+    """Z = P(MLP(X)) with one hook, the propagation P of n×K scores."""
+
+    def propagate(self, operators: GraphOperators, z: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """P(Z), (n, K) for (n, K)."""
+        raise TypeError(f"{type(self).__name__} must define propagate(operators, z, generator).")
+
+    def embed(self, operators: GraphOperators, local: Output) -> Tensor:
+        """(n, d) the hidden states propagated as the scores are; asked for once, after training."""
+        return self.propagate(operators, local.embeddings)
+
+    def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
+        h, z = super().forward(operators, generator)
+        return Output(h, self.propagate(operators, z, generator))
+
+
+class Decoupled(Learned):
+    """A method whose network is a :class:`DecoupledNetwork`; its embeddings know the graph."""
+
+    def infer(self, network: nn.Module, operators: GraphOperators) -> Output:
+        assert isinstance(network, DecoupledNetwork)
+        local = TwoLayerMLP.forward(network, operators)
+        return Output(network.embed(operators, local), network.propagate(operators, local.logits))

@@ -1,0 +1,227 @@
+"""Learned: what every method that trains a network by full-batch descent has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from ncgc.datasets import Split
+from ncgc.graph import Graph
+from ncgc.graph.features import ROWS, FeatureScaling
+from ncgc.models.base import Method, Solution
+from ncgc.nn import GraphOperators, Output
+from ncgc.nn.state import load_state, state_arrays
+from ncgc.params.declared import declared
+from ncgc.training import Adam, Descended, KeepEpoch, LastEpoch, Selection, Stationary, Watcher, descend
+from ncgc.training.engines.partition.label_blocks import LabelOperators
+from ncgc.training.engines.partition.part_operators import Source
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method trains on: the graph with scaled features, and of the labels the training nodes' alone.
+
+    Attributes:
+        graph: the graph; its labels are -1 but on the training nodes.
+        operators: its features and propagation matrices as tensors.
+        train, labels: (l,) training nodes and their classes.
+        weights, drops: where first weights come from, and everything random in training.
+        seed: for what takes a number and not a generator (k-means).
+        watched: (m,) the nodes that the choice of an epoch looks at; their labels are not here.
+        depth: how many edges away a node's logits see, or None for any number.
+    """
+
+    graph: Graph
+    operators: GraphOperators
+    train: Tensor
+    labels: Tensor
+    weights: torch.Generator
+    drops: torch.Generator
+    seed: int
+    watched: Tensor
+    depth: int | None = None
+
+    @cached_property
+    def around_train(self) -> GraphOperators:
+        """What the logits of the training nodes depend on; the network says something of these alone, in their order."""
+        return self._around(self.train)
+
+    @cached_property
+    def around_watched(self) -> GraphOperators:
+        """The same of the watched nodes."""
+        return self._around(self.watched)
+
+    @property
+    def seen(self) -> GraphOperators:
+        """What a look goes through: all nodes, or what the watched ones depend on, if any."""
+        return self.around_watched if self.depth is not None and len(self.watched) else self.operators
+
+    def _around(self, nodes: Tensor) -> GraphOperators:
+        assert self.depth is not None
+        return LabelOperators(Source(self.graph, FeatureScaling("raw")), nodes.numpy(), self.depth)
+
+    @property
+    def num_classes(self) -> int:
+        return self.graph.num_classes
+
+    @property
+    def num_features(self) -> int:
+        return self.graph.num_features
+
+    @property
+    def unlabelled(self) -> Tensor:
+        """(u,) all nodes but the training nodes."""
+        return torch.from_numpy(np.flatnonzero(self.graph.labels < 0))
+
+
+class Learned(Method):
+    """A method with a network, a loss on it, and a rule for the epoch to keep.
+
+    A simple one defines :meth:`network` alone; :meth:`loss`, :meth:`groups` and :meth:`train` are there to be replaced. The
+    network is called as ``network(operators, generator)`` and returns an :class:`ncgc.nn.Output` for all nodes; it drops
+    in training mode, with the generator it is given, so that nothing global is drawn from.
+    """
+
+    inductive = True
+
+    hidden: int = declared(64, "width of the hidden layers", low=1)
+    dropout: float = declared(0.5, "dropout", low=0, high=1, open_high=True)
+    learning_rate: float = declared(0.01, "step size of Adam", low=0, open_low=True)
+    weight_decay: float = declared(5e-4, "L2 penalty of Adam", low=0)
+    epochs: int = declared(200, "most epochs to train", low=1)
+    patience: int | None = declared(
+        100,
+        "epochs without gain before stopping; without validation nodes, between looks",
+        kind=int,
+        low=1,
+        optional=True,
+    )
+    features: str = declared(
+        "row", "features as they are, or each row divided by its sum, its length, …", choices=tuple(ROWS)
+    )
+    random_state: int | None = declared(0, "seed of weights and dropout", low=0, optional=True)
+
+    keep: ClassVar[str] = "loss"  # a rule of ncgc.training.KeepEpoch
+    keep_options: ClassVar[dict[str, Any]] = {}  # its window and the like
+
+    # ---------------------------------------------------------------- what a method defines
+
+    def network(self, task: Task) -> nn.Module:
+        """A network with its first weights drawn from ``task.weights``."""
+        raise TypeError(f"{type(self).__name__} must define network(task).")
+
+    def depth(self) -> int | None:
+        """How many layers let a node see its neighbours, if it sees no further and no sum over all nodes.
+
+        A network that takes layer i's matrices from ``operators.of_layer(i)`` is then trained on what the labelled nodes
+        depend on, and looked at on what the validation nodes depend on: the same loss and gradient for less.
+        """
+        return None
+
+    def pause(self) -> int | None:
+        """Without validation nodes, the epochs between two looks at the predictions; None: all epochs, the last is kept."""
+        return self.patience
+
+    def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
+        """Of an epoch counted from 1: the cross-entropy on the training nodes."""
+        if task.depth is not None:
+            return cross_entropy(network(task.around_train, task.drops).logits, task.labels)
+        logits = network(task.operators, task.drops).logits
+        return cross_entropy(logits[task.train], task.labels)
+
+    def groups(self, network: nn.Module) -> list[dict[str, Any]]:
+        """Adam's groups: what decays and what does not. Everything decays unless said otherwise."""
+        return [{"params": list(network.parameters()), "weight_decay": self.weight_decay}]
+
+    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
+        """All of training; the best weights are in the network afterwards."""
+        optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
+
+        def look() -> Tensor:
+            logits: Tensor = network(task.seen, None).logits
+            return logits
+
+        return descend(
+            network, optimizer, lambda epoch: self.loss(task, network, epoch), look, selection, self.epochs, watch
+        )
+
+    def infer(self, network: nn.Module, operators: GraphOperators) -> Output:
+        """Embeddings and logits of all nodes of a graph, in evaluation mode and without gradients."""
+        output: Output = network(operators, None)
+        return output
+
+    # ---------------------------------------------------------------- the rest is the same for all
+
+    def selection(self, graph: Graph, split: Split) -> Selection:
+        """The rule of this method on the validation nodes; where there are none, the last epoch.
+
+        Where there is a :meth:`pause`, training then stops where it only wanders (:class:`ncgc.training.Stationary`).
+        """
+        return self.selection_by(self.keep, graph, split, **self.keep_options)
+
+    def selection_by(self, rule: str, graph: Graph, split: Split, **options: Any) -> Selection:
+        """The same with a rule of :class:`ncgc.training.KeepEpoch` and its options."""
+        if not len(split.val):
+            pause = self.pause()
+            if pause is None:
+                return LastEpoch()
+            train = torch.from_numpy(split.train)
+            return Stationary(train, torch.from_numpy(graph.labels[split.train]), pause)
+        index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
+        if self.depth() is not None:
+            index = torch.arange(len(index))  # these alone are looked at
+        return KeepEpoch(rule, index, labels, self.patience, **options)
+
+    def task(self, graph: Graph, split: Split) -> Task:
+        """What training gets of a graph and a split. Sets ``scaling_``."""
+        seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
+        labels = split.training_labels(graph)
+        self.scaling_ = FeatureScaling.fit(graph, self.features)
+        scaled = self.scaling_.apply(graph).with_labels(labels)
+        return Task(
+            scaled,
+            GraphOperators(scaled),
+            torch.from_numpy(split.train),
+            torch.from_numpy(labels[split.train]),
+            torch.Generator().manual_seed(seeds[0]),
+            torch.Generator().manual_seed(seeds[1]),
+            int(seeds[2]),
+            torch.from_numpy(split.val),
+            self.depth(),
+        )
+
+    def _solve(self, graph: Graph, split: Split, watch: Watcher | None) -> Solution:
+        task = self.task(graph, split)
+        network = self.network(task)
+        ended = self.train(task, network, self.selection(graph, split), watch)
+        self.network_ = network
+        return self._look(
+            task.operators, history=ended.history, best_epoch=ended.best_epoch, termination=ended.termination
+        )
+
+    def _elsewhere(self, graph: Graph) -> Solution:
+        return self._look(GraphOperators(self.scaling_.apply(graph)))
+
+    def _look(self, operators: GraphOperators, **rest: Any) -> Solution:
+        """What the trained network says of a graph with scaled features."""
+        with torch.no_grad():
+            output = self.infer(self.network_.eval(), operators)
+        return Solution(output.logits.double().numpy(), output.embeddings.numpy(), **rest)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return state_arrays(self.network_)
+
+    def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray]) -> None:
+        sizes = {size for array in arrays.values() for size in array.shape}
+        for name, known in (("hidden", sizes), ("num_layers", range(len(arrays) + 1))):
+            value = self.get_params().get(name)
+            if value is not None and value not in known:  # before anything is allocated by a number in a file
+                raise ValueError(f"weights.safetensors does not fit a network with {name} {value}")
+        self.network_ = self.network(self.task(graph, split))
+        load_state(self.network_, arrays)

@@ -1,0 +1,71 @@
+"""OnRows: what every method whose network sees of a node one row of features, smoothed or not, has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from ncgc.models.network_classifier import Learned, Task
+from ncgc.nn import GraphOperators, Output
+from ncgc.ops import FeatureMatrix
+from ncgc.training import Adam, Descended, Selection, Watcher, descend
+
+
+class RowNetwork(Protocol):
+    """A network that also works on some rows alone."""
+
+    def layers(self, x: FeatureMatrix, generator: torch.Generator | None = None) -> Output:
+        """The output for rows of S·X."""
+
+    def propagate(self, operators: GraphOperators, z: Tensor) -> Tensor:
+        """S·Z for a symmetric S."""
+
+
+class OnRows(Learned):
+    """A method that trains a :class:`RowNetwork` on the training rows of S·X, made once, and looks at the validation rows.
+
+    An epoch has no product with the graph, and its cost does not grow with the number of nodes.
+    """
+
+    def rows(self, task: Task, network: RowNetwork, nodes: Tensor) -> FeatureMatrix:
+        """(l, D) the rows of S·X at ``nodes``."""
+        return FeatureMatrix(
+            smoothed_rows(task.operators, nodes, lambda z: network.propagate(task.operators, z)).numpy()
+        )
+
+    def pause(self) -> None:
+        """Epochs are few and cheap, and a look at all nodes is not."""
+
+    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
+        seen = getattr(selection, "index", torch.zeros(0, dtype=torch.int64))  # the validation nodes
+        on_rows = cast(RowNetwork, network)
+        train, val = self.rows(task, on_rows, task.train), self.rows(task, on_rows, seen)
+        optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
+
+        def loss(epoch: int) -> Tensor:
+            return cross_entropy(on_rows.layers(train, task.drops).logits, task.labels)
+
+        def look() -> Tensor:
+            logits = torch.zeros(task.graph.num_nodes, task.num_classes)
+            logits[seen] = on_rows.layers(val).logits
+            return logits
+
+        return descend(network, optimizer, loss, look, selection, self.epochs, watch)
+
+
+def smoothed_rows(operators: GraphOperators, nodes: Tensor, smooth: Callable[[Tensor], Tensor]) -> Tensor:
+    """(l, D) the rows of S·X at ``nodes`` for a symmetric S, handed over as Z ↦ S·Z.
+
+    S·X itself is dense and may be large: row i is Xᵀ·(S·e_i), so only the columns of S at ``nodes`` are made, a few at once.
+    """
+    rows = torch.zeros(len(nodes), operators.features.shape[1], dtype=operators.dtype)
+    for begin in range(0, len(nodes), 512):
+        some = nodes[begin : begin + 512]
+        units = torch.zeros(operators.num_nodes, len(some), dtype=operators.dtype)
+        units[some, torch.arange(len(some))] = 1.0
+        rows[begin : begin + 512] = operators.features.transposed_product(smooth(units)).t()
+    return rows

@@ -1,7 +1,0 @@
-"""A graph in parts: who owns which node, what else a part needs to see, and exact inference block by block."""
-
-from ncgc.partition.halo import Part, make_part, propagation_rows
-from ncgc.partition.parts import check_pymetis, partition
-from ncgc.partition.share import WHOLE, Share
-
-__all__ = ["WHOLE", "Part", "Share", "check_pymetis", "make_part", "partition", "propagation_rows"]

@@ -1,0 +1,1 @@
+"""Which method, which hyper-parameters, which node to label next."""

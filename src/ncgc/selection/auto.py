@@ -1,0 +1,134 @@
+"""Which method to take for a graph: cross-validation on the training labels, cheapest first, within a time budget."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ncgc.datasets import Split
+from ncgc.evaluation.calibration import deal
+from ncgc.evaluation.metrics import accuracy
+from ncgc.graph import Graph
+from ncgc.training import Watcher
+
+# cheapest first, so that a short budget still compares something; ncgc is what is taken when nothing could be compared
+CANDIDATES = ("label_spreading", "logistic_regression", "sgc", "mlp_ppr", "appnp", "ncgc")
+FOLDS = 3
+Say = Callable[[str], None]
+Progress = Callable[[str, int], AbstractContextManager[Watcher]]  # of a method and its epochs in all folds
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A method tried: its accuracy on labels that were held out, out of how many, and the seconds it took."""
+
+    method: str
+    accuracy: float
+    labels: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The method taken, what was tried, what there was no time for, and why, in a sentence."""
+
+    method: str
+    trials: tuple[Trial, ...]
+    left_out: tuple[str, ...]
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        tried = [
+            {"method": t.method, "accuracy": t.accuracy, "labels": t.labels, "seconds": t.seconds} for t in self.trials
+        ]
+        return {"method": self.method, "tried": tried, "left_out": list(self.left_out), "reason": self.reason}
+
+
+def choose_method(
+    graph: Graph,
+    split: Split,
+    make: Callable[[str], Any],
+    budget: float,
+    seed: int = 0,
+    say: Say | None = None,
+    progress: Progress | None = None,
+    candidates: tuple[str, ...] = CANDIDATES,
+) -> Choice:
+    """Cross-validate the candidates on the training labels and take the best.
+
+    Of those within a standard error √(a(1−a)/m) of the best on m labels the one that comes last is taken: with few labels
+    cross-validation cannot tell them apart, and candidates are listed from the simplest to the one we trust most. Validation
+    and test labels are not looked at. A candidate is not begun when it would overrun the budget by the time of those before
+    it, and given up when it would by the time of its own folds so far; the first is always tried.
+
+    Args:
+        make: an estimator, not fitted, for the name of a method.
+        budget: seconds.
+        say: hears a sentence about each candidate.
+        progress: a watcher of the epochs of a candidate, for a bar.
+    """
+    fold = deal(graph.labels[split.train], FOLDS, seed)
+    held_out = int((fold >= 0).sum())
+    trials: list[Trial] = []
+    left_out: list[str] = []
+    start = time.perf_counter()
+    if not held_out:
+        return Choice(candidates[-1], (), tuple(candidates[:-1]), "every class has one label, so none can be held out")
+    for name in candidates:
+        spent = time.perf_counter() - start
+        trial = None
+        if not trials or spent + max(trial.seconds for trial in trials) <= budget:
+            trial = _try(graph, split, fold, name, make(name), budget - spent if trials else math.inf, progress)
+        if trial is None:
+            left_out.append(name)
+            continue
+        trials.append(trial)
+        if say is not None:
+            say(f"{name}: {100 * trial.accuracy:.1f} % of {trial.labels} held-out labels, {trial.seconds:.1f} s")
+    best = max(reversed(trials), key=lambda trial: trial.accuracy)  # of equals the one trusted most
+    near = best.accuracy - (best.accuracy * (1 - best.accuracy) / best.labels) ** 0.5
+    taken = [trial for trial in trials if trial.accuracy >= near][-1]
+    return Choice(taken.method, tuple(trials), tuple(left_out), _reason(taken, best, left_out, budget))
+
+
+def _try(
+    graph: Graph, split: Split, fold: np.ndarray, name: str, model: Any, left: float, progress: Progress | None
+) -> Trial | None:
+    """Cross-validate one candidate; None as soon as its folds will take more than the seconds that are left."""
+    folds = [number for number in range(FOLDS) if (fold == number).any()]
+    epochs = getattr(model, "epochs", 1)
+    begun, right = time.perf_counter(), []
+    with nullcontext() if progress is None else progress(name, epochs * len(folds)) as watch:
+        for done, number in enumerate(folds):
+            nodes = split.train[fold == number]
+            kept = replace(split, train=split.train[fold != number], val=split.val[:0], test=nodes)
+            fitted = clone(model).fit(graph, kept, watch=None if watch is None else _after(watch, done * epochs))
+            if fitted.termination_ == "interrupted":  # which a training takes for its end
+                raise KeyboardInterrupt
+            right.append(fitted.decision_function().argmax(axis=1)[nodes] == graph.labels[nodes])
+            taken = time.perf_counter() - begun
+            if done + 1 < len(folds) and taken * len(folds) / (done + 1) > left:
+                return None
+    hits = np.concatenate(right)
+    return Trial(name, accuracy(hits, np.ones_like(hits)), len(hits), time.perf_counter() - begun)
+
+
+def _after(watch: Watcher, epochs: int) -> Watcher:
+    """The same watcher for a training that others went before."""
+    return lambda epoch, quantities: watch(epochs + epoch, quantities)
+
+
+def _reason(taken: Trial, best: Trial, left_out: list[str], budget: float) -> str:
+    words = f"{100 * taken.accuracy:.1f} % of {taken.labels} held-out labels right"
+    if taken is not best:
+        words += f", within a standard error of the best ({best.method}, {100 * best.accuracy:.1f} %)"
+    if left_out:
+        words += f"; no time in {budget:g} s for {', '.join(left_out)}"
+    return words

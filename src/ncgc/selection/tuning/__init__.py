@@ -1,0 +1,1 @@
+"""Hyper-parameters by search on validation nodes."""

@@ -1,0 +1,1 @@
+"""How an epoch is run: the whole graph at once, in parts, or in several processes."""

@@ -1,0 +1,48 @@
+"""One process of many: `torchrun --nproc-per-node N -m ncgc.training.engines.distributed train DATASET …`, with the words of `ncgc`.
+
+Exit codes: 0 done, 2 the input's fault, 3 another process was lost, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+
+from ncgc.errors import PeerError
+
+WATCHED = ("TORCHELASTIC_RUN_ID", "NCGC_LAUNCHED")  # torchrun's and our launcher's mark
+LOOK = 0.5  # seconds between two looks at whether the launcher lives
+
+
+def told_to_end(number: int, frame: FrameType | None) -> None:
+    rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
+    raise PeerError(f"Process {rank} of {size} was told to end; another one has failed, or the job was stopped.")
+
+
+def end_with(parent: int) -> None:
+    """End when the launcher is gone: killed, it cannot tell us, and a training that nobody knows of would go on writing."""
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
+    print(f"Error: Process {rank} of {size} ends, since what started it is gone.", file=sys.stderr, flush=True)
+    os._exit(3)
+
+
+def main() -> int:
+    if any(mark in os.environ for mark in WATCHED):
+        threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
+    from ncgc.cli import main as command
+
+    signal.signal(signal.SIGTERM, told_to_end)
+    return command(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # gloo's threads may still wait for a process that is gone

@@ -1,0 +1,71 @@
+"""Processes of one training on this machine: started together, and ended together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from types import FrameType
+
+from ncgc.errors import PeerError
+
+GRACE = 10.0  # seconds that the others have to say what they miss, once one has failed
+POLL = 0.05
+LAUNCHED = "NCGC_LAUNCHED"  # in the environment of a process whose end is its launcher's
+
+
+def launch(words: Sequence[str], processes: int) -> int:
+    """Run ``python -m ncgc.training.engines.distributed`` with these words in so many processes and return the exit code.
+
+    The environment is torchrun's (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), which on one machine is all that torchrun
+    adds; without it, a lost process is one sentence of ours and not a page of torchrun's.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    shared = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), LAUNCHED: "1"}
+    threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(max((os.cpu_count() or 1) // processes, 1)))}
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-m", "ncgc.training.engines.distributed", *words],
+            env=os.environ | shared | threads | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
+        )
+        for rank in range(processes)
+    ]
+    before = signal.signal(signal.SIGTERM, _told_to_end)
+    try:
+        return _awaited(children)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        for child in children:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+
+
+def _told_to_end(number: int, frame: FrameType | None) -> None:
+    raise PeerError("The training was told to end; its processes are stopped.")
+
+
+def _awaited(children: list[subprocess.Popen[bytes]]) -> int:
+    """The exit code of all, or of the first that failed, once the others have ended too or their grace is over."""
+    failed_at: float | None = None
+    code = 0
+    while True:
+        try:
+            codes = [child.poll() for child in children]
+            failed = [found for found in codes if found]
+            if failed and failed_at is None:
+                failed_at = time.monotonic()
+            if failed:
+                # what a process says with its code is worth more than that another was killed
+                code = next((found for found in failed if found > 0), 3)
+            if None not in codes or (failed_at is not None and time.monotonic() - failed_at > GRACE):
+                return code
+            time.sleep(POLL)
+        except KeyboardInterrupt:  # the children got it too, and end after their epoch
+            continue

@@ -1,0 +1,68 @@
+"""RankOperators: the rows of a graph that one process owns, as the tensors that layers multiply with."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ncgc.errors import ParameterError
+from ncgc.graph import Graph
+from ncgc.nn import GraphOperators
+from ncgc.ops import FeatureMatrix, SparseMatrix
+from ncgc.training.engines.distributed.all_reduce import AllReduce
+from ncgc.training.engines.distributed.group import Group
+from ncgc.training.engines.distributed.halo_exchange import HaloMatrix, HaloPlan
+from ncgc.training.engines.distributed.scatter import Rows
+
+
+class RankOperators(GraphOperators):
+    """What :class:`GraphOperators` is for a whole graph: propagation with halo exchange, own rows of X, sums by all-reduce.
+
+    Args:
+        graph: the whole graph, or its outline: nothing but its name and sizes is asked for.
+        rows: this process's share of it.
+        owner: (n,) the process that owns each node.
+        group: the processes.
+    """
+
+    def __init__(self, graph: Graph, rows: Rows, owner: np.ndarray, group: Group, dtype: torch.dtype = torch.float32):
+        super().__init__(graph, dtype)
+        self.part, self.kind, self.owner = rows.part, rows.kind, owner
+        self.plan = HaloPlan(group, self.part, owner)
+        self.reduction = AllReduce(group, torch.from_numpy(self.part.owned))
+        # made at once, so that nothing keeps the rows in their first form
+        self._matrix = HaloMatrix.split(rows.matrix, self.plan, symmetric=rows.kind == "gcn", dtype=dtype)
+        self._features = FeatureMatrix(rows.features, dtype=dtype)
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.part.owned)
+
+    @cached_property
+    def features(self) -> FeatureMatrix:
+        return self._features
+
+    @cached_property
+    def gcn(self) -> SparseMatrix:
+        return self._of("gcn")
+
+    @cached_property
+    def mean(self) -> SparseMatrix:
+        return self._of("mean")
+
+    def _of(self, kind: str) -> HaloMatrix:
+        assert kind == self.kind, "a backbone propagates with one matrix"
+        return self._matrix
+
+    @cached_property
+    def neighbourhood(self) -> SparseMatrix:
+        raise ParameterError(
+            "The backbone 'gat' does not train in several processes yet; take gcn, sage, gcnii or appnp."
+        )
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        raise ParameterError("PyG layers do not train in several processes yet; take gcn, sage, gcnii or appnp.")

@@ -1,0 +1,7 @@
+"""A graph in parts: who owns which node, what else a part needs to see, and exact inference block by block."""
+
+from ncgc.training.engines.partition.halo import Part, make_part, propagation_rows
+from ncgc.training.engines.partition.metis import check_pymetis, partition
+from ncgc.training.engines.partition.ownership import WHOLE, Share
+
+__all__ = ["WHOLE", "Part", "Share", "check_pymetis", "make_part", "partition", "propagation_rows"]

@@ -1,0 +1,1 @@
+"""What the measured tables are made with: runs, their store, plans, tables, figures, and measurements of speed and scale."""

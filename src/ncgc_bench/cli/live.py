@@ -1,0 +1,242 @@
+"""What a long experiment shows while it runs: a table that fills on a terminal, a line a run elsewhere."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from ncgc.cli.screen import count, percent, seconds
+from ncgc.runs.run import Run
+from ncgc_bench.plans import Entry
+from ncgc_bench.pool import Outcome
+from ncgc_bench.store import Store
+from ncgc_bench.summary import Figures, grid
+
+MARK = "▸"
+BESIDES = 5  # lines that are not rows of the table: its title, bar and spaces
+LEAST = 6  # characters of the narrowest cell
+
+
+class Watch:
+    """Counts what is started and ended, and says it in lines; :class:`LiveTable` draws it instead."""
+
+    def __init__(self, entries: Sequence[Entry], store: Store, console: Console, jobs: int, quantity: str):
+        self.entries, self.store, self.console, self.jobs, self.quantity = entries, store, console, jobs, quantity
+        self.places: dict[str, list[Entry]] = defaultdict(list)
+        for entry in entries:
+            self.places[entry.run.key].append(entry)
+        self.waiting = {run.key: run for run in store.missing(entry.run for entry in entries)}
+        self.total, self.ended = len(self.waiting), 0
+        self.running: dict[str, float] = {}  # key → when it began
+        self.failed: list[Outcome] = []
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def started(self, run: Run) -> None:
+        self.running[run.key] = time.monotonic()
+
+    def finished(self, outcome: Outcome) -> None:
+        self.running.pop(outcome.run.key, None)
+        self.waiting.pop(outcome.run.key, None)
+        self.ended += 1
+        if outcome.record is None:
+            self.failed.append(outcome)
+        self.show(outcome)
+
+    def show(self, outcome: Outcome) -> None:
+        said = f"{self.ended}/{self.total}  {self.name(outcome.run)}  "
+        if outcome.record is None:
+            said += f"failed: {outcome.problem}"
+        else:
+            said += f"test {percent(outcome.record['test_accuracy'])}"
+            if outcome.record["val_accuracy"] is not None:
+                said += f"  val {percent(outcome.record['val_accuracy'])}"
+            said += f"  {seconds(outcome.record['seconds'])}"
+        left = self.left()
+        self.console.print(said + (f"  ({duration(left)} left)" if left else ""), soft_wrap=True)
+
+    def name(self, run: Run) -> str:
+        entry = self.places[run.key][0]
+        return " ".join(filter(None, (entry.column, *entry.row, f"seed {run.seed}")))
+
+    def left(self) -> float | None:
+        """Seconds until all is done, from what like runs took; None before the first."""
+        known = [
+            (key, record["seconds"]) for key in self.places if (record := self.store.find(self.places[key][0].run))
+        ]
+        now = time.monotonic()
+        return time_left(
+            [(likeness(self.places[key][0]), took) for key, took in known],
+            [(likeness(self.places[key][0]), now - self.running.get(key, now)) for key in self.waiting],
+            self.jobs,
+        )
+
+
+def likeness(entry: Entry) -> tuple[str, str, str]:
+    """What decides how long a run takes, the most telling first."""
+    return entry.dataset, entry.backbone or entry.variant, entry.variant
+
+
+def time_left(
+    done: Sequence[tuple[tuple[str, ...], float]], waiting: Sequence[tuple[tuple[str, ...], float]], jobs: int
+) -> float | None:
+    """Σ over waiting runs of the mean time of the most alike that are done, less what has passed, over the jobs.
+
+    >>> time_left([(("cora", "gcn"), 2.0), (("photo", "gcn"), 6.0)], [(("cora", "gat"), 0.0), (("cs", "gcn"), 0.0)], 2)
+    3.0
+    """
+    if not done:
+        return None
+    sums: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for like, took in done:
+        for length in range(len(like) + 1):
+            sums[like[:length]].append(took)
+    total = 0.0
+    for like, passed in waiting:
+        nearest = next(sums[like[:length]] for length in range(len(like), -1, -1) if like[:length] in sums)
+        total += max(sum(nearest) / len(nearest) - passed, 0.0)
+    return total / max(1, min(jobs, len(waiting)))
+
+
+def duration(length: float) -> str:
+    """
+    >>> duration(12.3), duration(400), duration(7300)
+    ('12 s', '7 min', '2 h 2 min')
+    """
+    if length < 100:
+        return f"{length:.0f} s"
+    minutes = math.ceil(length / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class LiveTable(Watch):
+    """The table as it fills: mean ± deviation (done/planned), runs at hand marked, a bar and the time left beneath."""
+
+    def __enter__(self) -> LiveTable:
+        self.live = Live(
+            get_renderable=lambda: self, console=self.console, refresh_per_second=2, transient=True, screen=False
+        )
+        self.live.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.live.__exit__(*error)
+
+    def show(self, outcome: Outcome) -> None:
+        self.live.refresh()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Group(self._table(options.max_width, console.size.height - BESIDES), Text(), self._bar(options.max_width))
+
+    def _table(self, width: int, height: int) -> Table:
+        figures = grid(self.entries, self.store, self.quantity)
+        at_work = Counter((entry.row, entry.column) for key in list(self.running) for entry in self.places[key])
+        names = [" ".join(filter(None, row)) for row in figures.rows]
+        margin = max(map(len, names))
+        form, columns = fitting(figures.columns, figures.cells.values(), width - margin)
+        first = next((figures.columns.index(column) for _, column in at_work), 0)
+        shown_columns = window(figures.columns, first, columns)
+        first = next((figures.rows.index(row) for row, _ in at_work), 0)
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(style="bold cyan", no_wrap=True, overflow="ellipsis")
+        for _ in shown_columns:
+            table.add_column(justify="right", no_wrap=True, overflow="ellipsis")
+        table.add_row("", *(Text(column, style="bold") for column in shown_columns))
+        for row in window(figures.rows, first, max(1, height)):
+            cells = []
+            for column in shown_columns:
+                busy = (row, column) in at_work
+                text = FORMS[form](figures.at(row, column)) or ("·" if figures.at(row, column).planned else "")
+                cells.append(Text(f"{MARK} {text}" if busy else text, style="yellow" if busy else ""))
+            table.add_row(Text(" ".join(filter(None, row))), *cells)
+        return table
+
+    def _bar(self, width: int) -> Table:
+        left = self.left()
+        said = f"{self.ended}/{self.total} runs"
+        said += f", {len(self.failed)} failed" if self.failed else ""
+        said += "" if left is None else f", {duration(left)} left"
+        line = Table.grid(padding=(0, 1, 0, 0))
+        room = width - len(said) - 2
+        if room >= 8:
+            line.add_row(ProgressBar(max(1, self.total), self.ended, width=min(40, room)), Text(said))
+        else:
+            line.add_row(Text(said, overflow="ellipsis", no_wrap=True))
+        return line
+
+
+def _full(cell: Figures) -> str:
+    if not cell.values:
+        return f"({cell.done}/{cell.planned})" if cell.done else ""
+    spread = "" if math.isnan(cell.deviation) else f" ± {cell.deviation:.1f}"
+    return f"{cell.mean:.1f}{spread} ({cell.done}/{cell.planned})"
+
+
+def _short(cell: Figures) -> str:
+    return f"{cell.mean:.1f} ({cell.done}/{cell.planned})" if cell.values else ""
+
+
+def _mean(cell: Figures) -> str:
+    return f"{cell.mean:.1f}" if cell.values else ""
+
+
+FORMS = (_full, _short, _mean)
+
+
+def fitting(columns: Sequence[str], cells: Any, room: int) -> tuple[int, int]:
+    """The longest form of cells with which all columns fit, else the shortest and how many columns then do."""
+    cells = list(cells)
+    for number, form in enumerate(FORMS):
+        # two for the gap, two for the mark
+        widest = [
+            max([len(column), LEAST, *(len(form(cell)) + len(MARK) + 1 for cell in cells)]) + 2 for column in columns
+        ]
+        if sum(widest) <= room:
+            return number, len(columns)
+    return len(FORMS) - 1, max(1, room // max(widest))
+
+
+def window(items: Sequence[Any], first: int, size: int) -> Sequence[Any]:
+    """``size`` of the items, from ``first`` if there are enough after it.
+
+    >>> window("abcdef", 4, 3)
+    'def'
+    """
+    start = max(0, min(first, len(items) - size))
+    return items[start : start + size]
+
+
+def watch(entries: Sequence[Entry], store: Store, console: Console, jobs: int, quantity: str) -> Watch:
+    """The table on a terminal, lines elsewhere."""
+    kind = LiveTable if console.is_terminal else Watch
+    return kind(entries, store, console, jobs, quantity)
+
+
+def failures(failed: Sequence[Outcome], name: Any) -> list[str]:
+    """A sentence for each different problem, with the runs that had it.
+
+    >>> run = Run("digits", "few")
+    >>> failures([Outcome(run, None, "No memory."), Outcome(run, None, "No memory.")], lambda run: "digits seed 0")
+    ['2 runs failed (digits seed 0 and 1 more): No memory.']
+    """
+    groups: dict[str, list[Run]] = defaultdict(list)
+    for outcome in failed:
+        groups[outcome.problem or ""].append(outcome.run)
+    said = []
+    for problem, runs in groups.items():
+        more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
+        said.append(f"{count(len(runs), 'run')} failed ({name(runs[0])}{more}): {problem}")
+    return said

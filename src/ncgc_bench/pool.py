@@ -1,0 +1,173 @@
+"""Many runs, a few at a time, each process on one thread: two such beat one run on two threads."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ncgc.errors import NCGCError
+from ncgc.runs.run import Run
+from ncgc_bench.store import Store
+
+HEARING = 0.2  # seconds between two moments at which Ctrl-C is heard
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run with its record, or with the sentence that says why there is none."""
+
+    run: Run
+    record: dict[str, Any] | None
+    problem: str | None = None
+
+
+def make(
+    runs: Iterable[Run],
+    store: Store,
+    name: str,
+    jobs: int = 1,
+    threads: int = 1,
+    root: str | None = None,
+    started: Callable[[Run], None] = lambda run: None,
+) -> Generator[Outcome, None, None]:
+    """Make the runs that the store lacks, store each as it ends and yield it.
+
+    Ctrl-C ends the runs at hand and stores nothing of them; what was yielded is on the disk.
+    """
+    waiting = store.missing(runs)
+    if not waiting:
+        return
+    context = multiprocessing.get_context("spawn")
+    with _threads_in_children(threads):
+        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(threads,))
+        running: dict[Future[dict[str, Any]], Run] = {}
+        try:
+            while waiting or running:
+                with _interrupt_held():
+                    while waiting and len(running) < jobs:
+                        run = waiting.pop(0)
+                        started(run)
+                        running[pool.submit(_execute, run, root)] = run
+                    wait(running, timeout=HEARING, return_when=FIRST_COMPLETED)
+                    ended = _collect(running, store, name)
+                yield from ended
+        finally:
+            with _interrupt_held():
+                try:
+                    _collect(running, store, name)  # what ended while Ctrl-C was on its way
+                finally:
+                    _end(pool)
+
+
+def _collect(running: dict[Future[dict[str, Any]], Run], store: Store, name: str) -> list[Outcome]:
+    """Take out the runs that have ended, store their records, and only then speak of them."""
+    outcomes = []
+    for future in [future for future in running if future.done()]:
+        outcome = _outcome(running.pop(future), future)
+        if outcome.record is not None:
+            store.add(name, outcome.record)
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _outcome(run: Run, future: Future[dict[str, Any]]) -> Outcome:
+    try:
+        return Outcome(run, future.result())
+    except BrokenProcessPool:
+        raise NCGCError(
+            "A process that ran an experiment died, perhaps for lack of memory; start again with --jobs 1."
+        ) from None
+    except NCGCError as error:
+        return Outcome(run, None, str(error))
+    except Exception as error:
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            return Outcome(run, None, "There is not enough memory for this run; try --jobs 1.")
+        raise
+
+
+@contextmanager
+def _interrupt_held() -> Iterator[None]:
+    """Inside, Ctrl-C waits: raised within the pool's own code it could leave a lock taken for ever, or a line half written.
+
+    A terminal sends it to the whole group of processes; a child begun in here never hears it.
+    """
+    heard: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    ours = callable(handler) and threading.current_thread() is threading.main_thread()
+    if ours:
+        # a mask alone is not enough: another thread, of the live table say, may take the signal
+        signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    masks = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if ours:
+            signal.signal(signal.SIGINT, handler)
+    if heard and callable(handler):
+        handler(heard[0], None)
+
+
+def _begin(threads: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    import torch
+
+    from ncgc.runs.execute import prepare
+
+    torch.set_num_threads(threads)
+    prepare()
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed cannot end its children, and they would wait for it for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _execute(run: Run, root: str | None) -> dict[str, Any]:
+    from ncgc.runs.execute import execute
+
+    return execute(run, root)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    processes: Sequence[Any] = list((pool._processes or {}).values())
+    for process in processes:
+        process.terminate()
+    # and wait for its thread too, or the end of the program may meet it half closed
+    pool.shutdown(wait=True, cancel_futures=True)
+    for process in processes:
+        process.join()
+
+
+class _threads_in_children:
+    """OpenMP reads its number of threads when a process begins, so it is in the environment while children are made."""
+
+    NAMES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+    def __init__(self, threads: int):
+        self.threads = threads
+
+    def __enter__(self) -> None:
+        self.before = {name: os.environ.get(name) for name in self.NAMES}
+        os.environ.update(dict.fromkeys(self.NAMES, str(self.threads)))
+
+    def __exit__(self, *error: object) -> None:
+        for name, value in self.before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,1 @@
+"""How training scales with the size of the graph."""

@@ -1,0 +1,131 @@
+"""One measurement of how training scales, in this process: its time, its peak memory, what came out. See `bench/scale.py`.
+
+python -m ncgc_bench.scaling.worker '{"kind": "train", "folder": "…", …}'        prints one JSON line
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from ncgc.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ncgc.datasets import Split
+    from ncgc.graph import Graph
+
+WARM = 3  # first epochs that do not count: parts are cut in the first, clusters begin in the second
+
+
+def peak_mib() -> float:
+    """The most memory that this process ever had, mapped pages of files among it (VmHWM)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+
+
+def read_folder(folder: Path) -> tuple[Graph, Split]:
+    """The graph and the split of a folder that `ncgc generate` wrote, as `ncgc fit` reads them."""
+    from ncgc.datasets.synthetic.folder import EDGES_FILE, NODES_FILE
+    from ncgc.io import read_graph
+    from ncgc.io.tables.roles import read_split
+    from ncgc.io.tables.tables import as_table
+
+    nodes = as_table(folder / NODES_FILE, "nodes")
+    features = next(file for file in (folder / "features.npy", folder / "features.npz") if file.exists())
+    graph = read_graph(nodes, folder / EDGES_FILE, features=features).graph
+    return graph, read_split(nodes, "split", graph)
+
+
+def generate(task: dict[str, Any]) -> dict[str, Any]:
+    """Write the graph; seconds from the settings to a folder."""
+    from ncgc.datasets.synthetic.folder import write_graph
+    from ncgc.datasets.synthetic.model import BlockModel
+
+    model, start = BlockModel(**task["model"]), time.perf_counter()
+    write_graph(task["folder"], model, overwrite=True)
+    return {"seconds": time.perf_counter() - start, "edges": model.num_edges}
+
+
+def read(task: dict[str, Any]) -> dict[str, Any]:
+    """Read it: seconds from Parquet and .npy to a checked Graph and Split."""
+    import ncgc.io
+    import ncgc.io.tables.roles  # noqa: F401 (what is loaded is not what is read)
+
+    start = time.perf_counter()
+    graph, _ = read_folder(Path(task["folder"]))
+    return {"seconds": time.perf_counter() - start, "edges": graph.num_edges}
+
+
+def train(task: dict[str, Any]) -> dict[str, Any]:
+    """Fit: the median epoch after the first ones, what came before it, and the accuracies."""
+    import torch
+
+    from ncgc.models.ncgc import NCGC
+
+    torch.set_num_threads(task["threads"])
+    start = time.perf_counter()
+    graph, split = read_folder(Path(task["folder"]))
+    reading, ends = time.perf_counter() - start, [time.perf_counter()]
+    model = NCGC(**task["settings"]).fit(graph, split, watch=lambda epoch, _: ends.append(time.perf_counter()))
+    return _epochs(ends) | {
+        "seconds": time.perf_counter() - start,
+        "read_seconds": reading,
+        "val_accuracy": model.score(nodes=split.val),
+        "test_accuracy": model.score(),
+        "best_epoch": model.best_epoch_,
+    }
+
+
+def ranks(task: dict[str, Any]) -> dict[str, Any]:
+    """The same full-batch training in the processes of RANK and WORLD_SIZE."""
+    import torch
+
+    from ncgc.models.ncgc import NCGC
+    from ncgc.training.engines.distributed.fitting import fit_distributed
+    from ncgc.training.engines.distributed.group import Group
+
+    torch.set_num_threads(task["threads"])
+    group = Group.join(timeout=1800)
+    graph, split = read_folder(Path(task["folder"]))
+    ends = [time.perf_counter()]
+    model = NCGC(**task["settings"])
+    fit_distributed(model, graph, split, group, lambda epoch, _: ends.append(time.perf_counter()))
+    found = _epochs(ends) | ({"test_accuracy": model.score()} if group.first else {})
+    group.leave()
+    return found
+
+
+def _epochs(ends: list[float]) -> dict[str, Any]:
+    took = [late - early for early, late in pairwise(ends)]
+    later = took[WARM:] or took[-1:]
+    return {"epoch_seconds": median(later), "slowest": max(later), "fastest": min(later), "epochs": len(took)}
+
+
+KINDS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "generate": generate,
+    "read": read,
+    "train": train,
+    "ranks": ranks,
+}
+
+
+def main(words: list[str]) -> int:
+    task = json.loads(words[0])
+    if task["kind"] not in KINDS:
+        raise ParameterError(f"A measurement is one of {', '.join(KINDS)}. Got {task['kind']!r} instead.")
+    load = os.getloadavg()[0]
+    found = KINDS[task["kind"]](task)
+    print(json.dumps(found | {"peak_mib": peak_mib(), "load": load}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    os._exit(code)  # gloo's threads may still wait for a process that is gone

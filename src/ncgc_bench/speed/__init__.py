@@ -1,0 +1,1 @@
+"""An epoch of ours beside the same epoch on stock PyG."""

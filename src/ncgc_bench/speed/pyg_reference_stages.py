@@ -1,0 +1,101 @@
+"""Methods of several stages or batches as one would write them on stock PyG: M3S, Violin, Meta-PN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch_geometric.nn import GCNConv
+from torch_geometric.nn.conv.gcn_conv import gcn_norm
+from torch_geometric.utils import to_undirected
+
+from ncgc.models.baselines.meta_pn import Batch, Propagator
+from ncgc.models.registry import Task
+from ncgc.nn import Output
+from ncgc_bench.speed.pyg_reference import edge_index
+from ncgc_bench.speed.pyg_reference_methods import StockGCN, StockPTA
+
+
+class StockViolin(StockGCN):
+    """Two GCNConv layers on the graph, normalised once, or on a graph with links, normalised each time."""
+
+    def __init__(self, method: Any, task: Task):
+        super().__init__(method, task)
+        self.first_conv = GCNConv(task.num_features, method.hidden, normalize=False)
+        self.second_conv = GCNConv(method.hidden, task.num_classes, normalize=False)
+        self.plain = gcn_norm(self.edges, None, len(self.x))
+
+    def forward(self, graph: Any = None, *_: Any) -> Output:
+        edges, weights = gcn_norm(graph, None, len(self.x)) if isinstance(graph, Tensor) else self.plain
+        h = F.relu(self.first_conv(F.dropout(self.x, self.p_input, self.training), edges, weights))
+        return Output(h, self.second_conv(F.dropout(h, self.p, self.training), edges, weights))
+
+
+class StockMetaPN(StockPTA):
+    """PTA's network, whose MLP can be had on some rows."""
+
+    def on_rows(self, x: Tensor) -> Tensor:
+        scores: Tensor = self.second(F.dropout(F.relu(self.first(x)), self.p, self.training))
+        return scores
+
+
+class OnRows(nn.Module):
+    """What torch.func calls with other weights."""
+
+    def __init__(self, network: StockMetaPN):
+        super().__init__()
+        self.network = network
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.network.on_rows(x)
+
+
+class ViolinForm:
+    """A graph with links is an edge_index."""
+
+    _edges: tuple[Task, Tensor] | None = None
+
+    def linked(self, task: Task, links: Tensor) -> Tensor:
+        if self._edges is None or self._edges[0] is not task:
+            self._edges = task, edge_index(task.graph)
+        edges: Tensor = to_undirected(torch.cat([self._edges[1], links], dim=1))
+        return edges
+
+
+class MetaPNForm:
+    """Dense rows, and the gradient through the step not taken by autograd."""
+
+    learning_rate: float
+    soft_loss: Callable[[Tensor, Tensor], Tensor]
+
+    def rows(self, task: Task, nodes: Tensor) -> Tensor:
+        features = task.graph.features[nodes.numpy()]
+        return torch.from_numpy(features.toarray() if hasattr(features, "toarray") else features).float()
+
+    def passed(self, network: nn.Module, features: Tensor, drops: torch.Generator) -> Tensor:
+        assert isinstance(network, StockMetaPN)
+        return network.on_rows(features)
+
+    def meta_loss(self, network: nn.Module, batch: Batch, propagator: Propagator) -> Tensor:
+        assert isinstance(network, StockMetaPN)
+        mlp = OnRows(network)
+        weights = {name: weight.detach().requires_grad_() for name, weight in mlp.named_parameters()}
+        loss = self.soft_loss(functional_call(mlp, weights, (batch.features,)), propagator(batch.nodes))
+        slopes = torch.autograd.grad(loss, list(weights.values()), create_graph=True)
+        moved = {
+            name: weight - self.learning_rate * slope
+            for (name, weight), slope in zip(weights.items(), slopes, strict=True)
+        }
+        return F.cross_entropy(functional_call(mlp, moved, (batch.gold,)), batch.gold_labels)
+
+
+NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
+    "m3s": StockGCN,
+    "violin": StockViolin,
+    "meta_pn": StockMetaPN,
+}
+FORMS: dict[str, tuple[type, ...]] = {"violin": (ViolinForm,), "meta_pn": (MetaPNForm,)}

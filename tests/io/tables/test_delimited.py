@@ -1,0 +1,82 @@
+"""CSV as pyarrow reads it, and what is said where it does not."""
+
+import csv
+import io
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncgc.errors import InputError
+from ncgc.io.tables import delimited
+from ncgc.io.tables.delimited import check_delimiter, parse, sniff
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), min_size=2, max_size=2), min_size=1
+    ),
+    st.sampled_from(",;\t|"),
+)
+def test_every_cell_is_kept(rows, delimiter):
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([["id", "x"], *rows])
+    header, table = parse(text.getvalue().encode(), "t.csv", delimiter)
+    assert header == ["id", "x"]
+    assert [list(row.values()) for row in table.to_pylist()] == rows
+
+
+def test_a_row_longer_than_a_block(monkeypatch):
+    monkeypatch.setattr(delimited, "_BLOCK", 64)
+    _, table = parse(b"a,b\n1,2\n3," + b"x" * 500 + b"\n", "t.csv", ",")
+    assert len(table[1][1].as_py()) == 500
+
+
+@pytest.mark.parametrize(
+    ("header", "expected", "found"),
+    [
+        (b"id,label\n", ",", ","),
+        (b"id;label\n", ",", ";"),
+        (b"id\tlabel,x\n", ",", ","),
+        (b"id\tlabel\n", ",", "\t"),
+        (b"id,label\n", "\t", ","),
+        (b'"a;b"\n', ",", ","),
+        (b"\r\n\r\na|b|c;d\n", ",", "|"),
+        (b"id\n", "\t", "\t"),
+    ],
+)
+def test_sniffing(header, expected, found):
+    assert sniff(header, expected) == found
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", r"t.csv is empty; give a header"),
+        (b" \r\n\n", r"t.csv is empty; give a header"),
+        (b"a,b\n1,2\n\n3,4,5\n", r"t.csv row 4 has 3 cells but the header has 2, separated by commas; put quotes"),
+        (b'a,b\n1,"x\ny"\n3\n', r"t.csv row 4 has 1 cell but the header has 2, separated by commas; add the missing"),
+        (b"a,b\n1,2\n3,\xe9\n", r"t.csv row 3: byte 11 of the file \(0xE9\) is not UTF-8"),
+        (b"a,\xe9\n1,2\n", r"t.csv row 1: byte 3 of the file"),
+        (b'a,b\n1,2\n3,"4\n5,6\n', r"t.csv row 3: a quotation mark is opened and never closed"),
+        ("a,b\n1,2\n".encode("utf-16"), r"t.csv is UTF-16 text, not text in UTF-8; save it as CSV in UTF-8"),
+        (b"PK\x03\x04rest", r"t.csv is a spreadsheet or zip archive"),
+    ],
+)
+def test_what_is_said(content, said):
+    with pytest.raises(InputError, match=said):
+        parse(content, "t.csv", ",")
+
+
+def test_what_the_walk_cannot_explain_is_still_a_sentence(monkeypatch):
+    monkeypatch.setattr(delimited, "_check_rows", lambda *given: None)
+    with pytest.raises(InputError, match=re.escape("t.csv cannot be read as a table separated by commas (")):
+        parse(b"a,b\n1\n", "t.csv", ",")
+
+
+@pytest.mark.parametrize("wrong", ["", ";;", "é", "\n", '"'])
+def test_bad_delimiters(wrong):
+    with pytest.raises(InputError, match="must be one ASCII character"):
+        check_delimiter(wrong)

@@ -1,0 +1,140 @@
+"""The command in several processes, as a person runs it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ncgc.cli import main
+from ncgc.training.engines.distributed import __main__ as program
+from ncgc.training.engines.distributed import launch as launching
+
+QUICK = [
+    "train",
+    "digits",
+    "--epochs",
+    "30",
+    "--warmup",
+    "2",
+    "--ramp",
+    "1",
+    "--hidden",
+    "8",
+    "--sinkhorn-iterations",
+    "1",
+]
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux to find the processes")
+
+
+def child_of(pid, rank):
+    """The process number of one of the processes that a job started."""
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        if f"\0RANK={rank}\0" in Path(f"/proc/{child}/environ").read_text():
+            return int(child)
+    raise AssertionError(f"{pid} has no process of rank {rank}")
+
+
+def awaited(condition, seconds=300.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+@linux
+def test_kill_a_process_and_resume(tmp_path, raw_processes):
+    """`ncgc train --distributed` loses a process: a sentence and code 3. Under torchrun it then goes on to the unbroken loss."""
+    kept = tmp_path / "kept"
+    words = [*QUICK, "--checkpoint", str(kept), "--every", "1", "--timeout", "100"]
+    start = [sys.executable, "-c", "import sys; from ncgc.cli import main; sys.exit(main())"]
+    pipe = subprocess.PIPE
+    job = subprocess.Popen([*start, *words, "--distributed"], stderr=pipe, stdout=pipe, text=True, env=ENVIRONMENT)
+    try:
+        awaited(lambda: list(kept.glob("epoch-*")) or job.poll() is not None)
+        assert job.poll() is None, job.stderr.read()
+        os.kill(child_of(job.pid, 1), signal.SIGKILL)
+        _, said = job.communicate(timeout=300)
+    finally:
+        job.kill()
+    assert job.returncode == 3, said
+    assert "Process 0 of 2 lost another process in epoch" in said
+    assert f"--checkpoint {kept} --resume" in said
+    assert "Traceback" not in said
+    assert not (kept / "epoch-000030").exists()
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [
+            *torchrun,
+            "-m",
+            "ncgc.training.engines.distributed",
+            *words,
+            "--resume",
+            "--json",
+            "--out",
+            str(tmp_path / "broken"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["epochs"] == 30
+    assert said["distributed"]["processes"] == 2
+    unbroken = raw_processes(lambda: main([*QUICK, "--out", str(tmp_path / "unbroken"), "--quiet"]), 2, None)
+    assert unbroken == [(True, 0), (True, 0)]
+    found, expected = (pd.read_csv(tmp_path / name / "history.csv")["total"] for name in ("broken", "unbroken"))
+    assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+
+
+def test_processes_end_with_what_started_them():
+    """Killed, a launcher says nothing; a process of it ends all the same, with code 3."""
+    reader, writer = os.pipe()
+    launcher = os.fork()
+    if not launcher:
+        child = os.fork()
+        if not child:
+            sys.stderr = os.fdopen(writer, "w")
+            print(os.getpid(), file=sys.stderr, flush=True)
+            program.end_with(os.getppid())
+        time.sleep(60)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as said:
+        child = int(said.readline())
+        os.kill(launcher, signal.SIGKILL)
+        os.waitpid(launcher, 0)
+        assert said.read() == "Error: Process 0 of 1 ends, since what started it is gone.\n"
+    awaited(lambda: not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2])
+
+
+def test_a_launcher_that_is_told_to_end_stops_its_processes(tmp_path, monkeypatch):
+    """SIGTERM, as schedulers send it: nothing goes on in the background."""
+    sleeper = tmp_path / "python"
+    sleeper.write_text(f"#!/bin/sh\necho $$ >> {tmp_path}/pids\nexec sleep 100\n")
+    sleeper.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(sleeper))
+    launcher = os.fork()
+    if not launcher:
+        try:
+            launching.launch([], 2)
+        except launching.PeerError as error:
+            (tmp_path / "said").write_text(str(error))
+        finally:
+            os._exit(0)
+    pids = tmp_path / "pids"
+    awaited(lambda: pids.exists() and len(pids.read_text().split()) == 2)
+    os.kill(launcher, signal.SIGTERM)
+    os.waitpid(launcher, 0)
+    assert (tmp_path / "said").read_text() == "The training was told to end; its processes are stopped."
+    for pid in pids.read_text().split():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
