@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from ncgc.errors import TrainingError
-from ncgc.training import KeepEpoch, LastEpoch, Stationary, descend
+from ncgc.training import KeepEpoch, LastEpoch, Stationary
+from ncgc.training.engines.full_batch import train_full_batch
 
 
 class Number(nn.Module):
@@ -19,7 +20,7 @@ def run(start=4.0, epochs=5, stopping=None, loss=None, look=None, watch=None):
     optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
     square = lambda epoch: 0.25 * network.x**2  # noqa: E731  halves x each step
     seen = look or (lambda: torch.stack([network.x.detach(), torch.tensor(0.0)]).repeat(2, 1))
-    ended = descend(network, optimizer, loss(network) if loss else square, seen, stopping or LastEpoch(), epochs, watch)
+    ended = train_full_batch(network, optimizer, loss(network) if loss else square, seen, stopping or LastEpoch(), epochs, watch)
     return network, ended
 
 
@@ -42,7 +43,7 @@ def test_a_rule_without_labels_looks_once_a_window_and_averages_the_last_weights
 
     stopping = Stationary(torch.tensor([0]), torch.tensor([0]), window=3)
     optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
-    ended = descend(network, optimizer, lambda epoch: 0.25 * network.x**2, look, stopping, 20)
+    ended = train_full_batch(network, optimizer, lambda epoch: 0.25 * network.x**2, look, stopping, 20)
     average, averages = 4.0, []
     for step in range(1, 7):
         memory = min(1 / 3, step / (step + 9))

@@ -68,7 +68,7 @@ def test_window_stops_when_the_loss_rises_above_the_mean_before():
 
 def test_the_last_epoch_looks_at_nothing():
     stopping = LastEpoch()
-    assert stopping.blind
+    assert stopping.keeps_last
     assert stopping.observe(3, torch.zeros(0)) == {}
     assert stopping.best_epoch == 3
     assert stopping.stop(10**9) is None
@@ -86,11 +86,11 @@ def stationary(looks, window=2, **options):
         classes = torch.zeros(10, dtype=torch.int64)
         classes[list(wrong)] = 1
         for epoch in range((number - 1) * window + 1, number * window):
-            assert not stopping.looks(epoch)
+            assert not stopping.evaluates(epoch)
             stopping.observe(epoch, torch.zeros(0))
             assert stopping.stop(epoch) is None
         epoch = number * window
-        assert stopping.looks(epoch)
+        assert stopping.evaluates(epoch)
         stopping.observe(epoch, torch.nn.functional.one_hot(classes, 2).float())
         assert stopping.best_epoch == epoch
         if stopping.stop(epoch) is not None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from ncgc.training import Trainer
-from ncgc.training.teacher import PredictionAverage
+from ncgc.training.averaging import PredictionAverage
 
 
 def sequence(count, seed=0):
