@@ -14,17 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from ncgc.errors import GraphError
-from ncgc.graph.feature_rows import as_dense, column_mean, normalised_rows
-from ncgc.graph.graph_checks import check_graph
-from ncgc.graph.validation import (
-    Features,
-    as_edges,
-    as_features,
-    as_labels,
-    as_weights,
-    listed,
-    symmetric_adjacency,
-)
+from ncgc.graph.adjacency import symmetric_adjacency
+from ncgc.graph.features import as_dense, column_mean, normalised_rows
+from ncgc.graph.validation import Features, as_edges, as_features, as_labels, as_weights, check_graph, listed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from ncgc.errors import GraphError
 from ncgc.evaluation.calibration import FOLDS, Calibration, FoldWatcher, calibrate
 from ncgc.evaluation.metrics import labelled_accuracy
 from ncgc.graph import Graph
-from ncgc.graph.other_graph import check_is_graph, check_same_features, labels_among
+from ncgc.graph.validation import check_is_graph, check_same_features, labels_among
 from ncgc.params.declared import Declared
 from ncgc.training import History, Watcher
 

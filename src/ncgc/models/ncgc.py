@@ -15,8 +15,8 @@ from ncgc.datasets import Split
 from ncgc.evaluation.calibration import FOLDS, Calibration, FoldWatcher, calibrate
 from ncgc.evaluation.metrics import labelled_accuracy
 from ncgc.graph import Graph
-from ncgc.graph.features import FeatureScaling
-from ncgc.graph.other_graph import check_is_graph, check_same_features, labels_among
+from ncgc.graph.features import FeatureNormalizer
+from ncgc.graph.validation import check_is_graph, check_same_features, labels_among
 from ncgc.losses import Objective, initial_centroids, student_t
 from ncgc.models.ncgc_parts import make_network, make_objective, make_selection, trainer_settings, weight_decay
 from ncgc.nn import SOGN, GraphOperators, Output
@@ -42,7 +42,7 @@ class NCGC(BaseEstimator):
         prior_: (K,) class shares that the last pseudo-labels were balanced toward.
         transduction_: (n,) a label for every node, the given ones where given.
         clusters_: (n,) the cluster of every node: k-means on the trained embeddings, or the prototypes without the KL part.
-        scaling_: the :class:`FeatureScaling` learnt from the fitted graph, which every other graph gets too.
+        scaling_: the :class:`FeatureNormalizer` learnt from the fitted graph, which every other graph gets too.
         calibration_: None, or what :meth:`calibrate` learnt.
         seeds_: the seeds drawn from ``random_state``. extra_: what a file this model was loaded from says besides.
 
@@ -183,7 +183,7 @@ class NCGC(BaseEstimator):
         graph.validate()
         split = (Split.from_labels(graph) if split is None else split).validate(graph)
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
-        scaling = FeatureScaling.fit(graph, self.features)
+        scaling = FeatureNormalizer.fit(graph, self.features)
         network = self._network(graph, torch.Generator().manual_seed(seeds[0]))
         objective = self._objective(graph, split)
         rules = (objective, make_selection(parameters, graph, split), trainer_settings(parameters, graph))
@@ -224,7 +224,7 @@ class NCGC(BaseEstimator):
         self,
         graph: Graph,
         split: Split,
-        scaling: FeatureScaling,
+        scaling: FeatureNormalizer,
         network: SOGN,
         objective: Objective,
         result: TrainingResult,

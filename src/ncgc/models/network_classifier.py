@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.graph.features import ROWS, FeatureScaling
+from ncgc.graph.features import ROWS, FeatureNormalizer
 from ncgc.models.base import Method, Solution
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.state import load_state, state_arrays
@@ -64,7 +64,7 @@ class Task:
 
     def _around(self, nodes: Tensor) -> GraphOperators:
         assert self.depth is not None
-        return LabelOperators(Source(self.graph, FeatureScaling("raw")), nodes.numpy(), self.depth)
+        return LabelOperators(Source(self.graph, FeatureNormalizer("raw")), nodes.numpy(), self.depth)
 
     @property
     def num_classes(self) -> int:
@@ -182,7 +182,7 @@ class Learned(Method):
         """What training gets of a graph and a split. Sets ``scaling_``."""
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
         labels = split.training_labels(graph)
-        self.scaling_ = FeatureScaling.fit(graph, self.features)
+        self.scaling_ = FeatureNormalizer.fit(graph, self.features)
         scaled = self.scaling_.apply(graph).with_labels(labels)
         return Task(
             scaled,

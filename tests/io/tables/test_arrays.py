@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from ncgc.errors import InputError
-from ncgc.graph import validation as coerce
+from ncgc.graph import validation
 from ncgc.io.tables import arrays
 from ncgc.io.tables.arrays import read_features
 
@@ -107,7 +107,7 @@ def test_a_large_array_stays_on_disk(tmp_path, monkeypatch):
 
 
 def test_a_number_that_is_not_finite_is_found_in_whichever_block(tmp_path, monkeypatch):
-    monkeypatch.setattr(coerce, "ENTRIES", 30)  # three rows a block
+    monkeypatch.setattr(validation, "BLOCK_ENTRIES", 30)  # three rows a block
     rows = np.ones((20, 10), dtype=np.float32)
     rows[16, 4] = np.nan
     np.save(tmp_path / "x.npy", rows)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ncgc.errors import InputError
 from ncgc.graph import Graph
-from ncgc.graph.adjacency import merge
+from ncgc.graph.adjacency import merge_edges
 from ncgc.graph.validation import Features, as_features
 from ncgc.io.tables.assemble import GraphTables
 from ncgc.io.tables.choose import Chosen, choose_features
@@ -61,7 +61,7 @@ def from_networkx(
     labels = read_labels(table, label_name, classes, strict)
     links, source, target = _edge_table(graph, keys, name, weight or "weight")
     weight = named_column(links, weight, "weights") if weight else guessed_column(links, ["weight"])
-    merged = merge(source, target, None if weight is None else read_weights(links, weight), len(keys))
+    merged = merge_edges(source, target, None if weight is None else read_weights(links, weight), len(keys))
     if features is None and encoder is None:
         features = _vectors(graph, keys)
     if features is None or isinstance(features, str | Path) or _are_names(features):

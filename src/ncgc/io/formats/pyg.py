@@ -8,7 +8,7 @@ import numpy as np
 
 from ncgc.errors import GraphError
 from ncgc.graph import Graph
-from ncgc.graph.feature_rows import as_dense
+from ncgc.graph.features import as_dense
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ncgc.evaluation.calibration import Calibration
-from ncgc.graph.features import ROWS, FeatureScaling
+from ncgc.graph.features import ROWS, FeatureNormalizer
 from ncgc.io.model_file.sealed import Damage, Record, plain
 from ncgc.models.ncgc import NCGC
 from ncgc.params.parameter import PARAMETERS, check_parameters
@@ -90,10 +90,10 @@ def _array(
     return None if array is None else array.copy()
 
 
-def stored_scaling(kind: str, arrays: dict[str, np.ndarray], width: int) -> FeatureScaling:
+def stored_scaling(kind: str, arrays: dict[str, np.ndarray], width: int) -> FeatureNormalizer:
     if kind not in ROWS:
         raise Damage(f"model.json has the unknown scaling {kind!r}")
-    return FeatureScaling(kind, _array(arrays, "scaling.mean", np.float32, (width,)))
+    return FeatureNormalizer(kind, _array(arrays, "scaling.mean", np.float32, (width,)))
 
 
 def stored_history(rows: list[Any]) -> History:

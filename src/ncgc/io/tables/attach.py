@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ncgc.errors import InputError, ModelFileError
 from ncgc.graph import Graph
-from ncgc.graph.adjacency import Merged
+from ncgc.graph.adjacency import MergedEdges
 from ncgc.graph.validation import Features, as_features
 from ncgc.io.tables.arrays import read_features
 from ncgc.io.tables.columns import end_columns, id_column, label_column, weight_column
@@ -115,7 +115,7 @@ def attach_nodes(
 
 def _graph(
     old: Graph,
-    merged: Merged,
+    merged: MergedEdges,
     matrix: Features,
     known: pa.ChunkedArray,
     ids: pa.ChunkedArray,

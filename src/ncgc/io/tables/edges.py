@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from ncgc.errors import InputError
-from ncgc.graph.adjacency import Merged, merge
+from ncgc.graph.adjacency import MergedEdges, merge_edges
 from ncgc.io.tables.cells import numbers
 from ncgc.io.tables.ids import id_cells, positions, shown
 from ncgc.io.tables.tables import Table
@@ -20,7 +20,7 @@ def read_edges(
     target: str,
     weight: str | None,
     elsewhere: str = "",
-) -> Merged:
+) -> MergedEdges:
     """The edges of a table, whose ends are looked up among the ids of the node table (``elsewhere``: and of what else)."""
     ends = [id_cells(table, column, what) for column, what in ((source, "source"), (target, "target"))]
     found = [positions(cells, ids) for cells in ends]
@@ -28,7 +28,7 @@ def read_edges(
     if unknown.any():
         raise _unknown(table, nodes, ids, ends, found, unknown, elsewhere)
     weights = None if weight is None else read_weights(table, weight)
-    return merge(found[0], found[1], weights, len(ids))
+    return merge_edges(found[0], found[1], weights, len(ids))
 
 
 def check_header(table: Table, source: str, target: str, ids: pa.ChunkedArray) -> None:

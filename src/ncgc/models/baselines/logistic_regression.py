@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression as Linear
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.graph.features import ROWS, FeatureScaling
+from ncgc.graph.features import ROWS, FeatureNormalizer
 from ncgc.models.base import Method, Solution
 from ncgc.params.declared import declared
 from ncgc.training import Watcher
@@ -38,7 +38,7 @@ class LogisticRegression(Method):
     iterations: int = declared(1000, "most steps of L-BFGS", low=1)
 
     def _solve(self, graph: Graph, split: Split, watch: Watcher | None) -> Solution:
-        self.scaling_ = FeatureScaling.fit(graph, self.features)
+        self.scaling_ = FeatureNormalizer.fit(graph, self.features)
         scaled, labels = self.scaling_.apply(graph), graph.labels[split.train]
         self.linear_ = Linear(C=self.C, max_iter=self.iterations).fit(scaled.features[split.train], labels)
         self.shares_ = np.bincount(labels, minlength=graph.num_classes) / len(labels)

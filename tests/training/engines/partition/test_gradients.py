@@ -6,7 +6,7 @@ import torch
 
 from ncgc import NCGC, load_dataset
 from ncgc.datasets import few_split
-from ncgc.graph.features import FeatureScaling
+from ncgc.graph.features import FeatureNormalizer
 from ncgc.models.ncgc_parts import make_network, make_objective, make_selection, trainer_settings
 from ncgc.nn import GraphOperators
 from ncgc.ops import RowDraws
@@ -32,7 +32,7 @@ def both(planted, backbone, hops=None, **options):
     model = NCGC(backbone, hidden=8, dropout=0.0, input_dropout=0.0, warmup=10, ramp=5, **BACKBONES[backbone])
     parameters = model.set_params(**options).get_params(deep=False)
     network = make_network(parameters, graph, torch.Generator().manual_seed(1))
-    scaling = FeatureScaling.fit(graph, "centred")
+    scaling = FeatureNormalizer.fit(graph, "centred")
     rules = (make_objective(parameters, graph, split), make_selection(parameters, graph, split))
     settings = trainer_settings(parameters, graph)
     if hops is None:

@@ -13,7 +13,7 @@ from torch import Tensor
 from ncgc.datasets import Split
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
-from ncgc.graph.features import FeatureScaling
+from ncgc.graph.features import FeatureNormalizer
 from ncgc.models.ncgc_parts import make_network, make_objective, make_selection, trainer_settings
 from ncgc.nn import Output
 from ncgc.ops import RowDraws
@@ -76,7 +76,7 @@ def fit_distributed(
     return model
 
 
-def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple[Trainer, FeatureScaling, list[int]]:
+def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple[Trainer, FeatureNormalizer, list[int]]:
     """This process's trainer, how features were scaled, and the three seeds."""
     parameters = model.get_params(deep=False)
     check_parameters(parameters, type(model).__name__)
@@ -113,12 +113,12 @@ def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple
     return trainer, scaling, seeds
 
 
-def _shared_scaling(graph: Graph, kind: str, group: Group) -> FeatureScaling:
+def _shared_scaling(graph: Graph, kind: str, group: Group) -> FeatureNormalizer:
     """How features are scaled, learnt by the first process, which has them all for certain."""
-    scaling = FeatureScaling.fit(graph, kind)
+    scaling = FeatureNormalizer.fit(graph, kind)
     if scaling.mean is None:  # by the density of the features, which every process knows
         return scaling
-    return FeatureScaling(kind, group.from_first(torch.from_numpy(scaling.mean)).numpy())
+    return FeatureNormalizer(kind, group.from_first(torch.from_numpy(scaling.mean)).numpy())
 
 
 def shared_parts(graph: Graph, group: Group, parts: int) -> np.ndarray:
