@@ -115,9 +115,9 @@ class Graph:
 
         ``features``: an (n, D) array in the order of the nodes, names of attributes, or "none" for features of the graph's
         structure; default: the vectors under "x" where there are some, otherwise every attribute but the label.
-        ``options`` are those of :func:`ncgc.io.formats.networkx_graphs.from_networkx`, which also tells what it did.
+        ``options`` are those of :func:`ncgc.io.formats.networkx.from_networkx`, which also tells what it did.
         """
-        from ncgc.io.formats.networkx_graphs import from_networkx
+        from ncgc.io.formats.networkx import from_networkx
 
         return from_networkx(graph, features, label, **options).graph
 
@@ -227,7 +227,7 @@ class Graph:
 
     def to_networkx(self, features: bool = True) -> nx.Graph:
         """This graph as a networkx one: nodes by id, "label" where known, features as a list under "x", edge weights."""
-        from ncgc.io.formats.networkx_graphs import to_networkx
+        from ncgc.io.formats.networkx import to_networkx
 
         return to_networkx(self, features)
 

@@ -17,7 +17,7 @@ from ncgc.errors import InputError, OutputError
 from ncgc.files import write_bytes
 from ncgc.graph import Graph
 from ncgc.graph.validation import Features
-from ncgc.io.formats.networkx_graphs import VECTOR, from_networkx, to_networkx
+from ncgc.io.formats.networkx import VECTOR, from_networkx, to_networkx
 from ncgc.io.tables.assemble import GraphTables
 from ncgc.io.tables.tables import read_file
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ncgc import Graph
 from ncgc.errors import GraphError, InputError
-from ncgc.io.formats.networkx_graphs import from_networkx
+from ncgc.io.formats.networkx import from_networkx
 
 
 def example():
