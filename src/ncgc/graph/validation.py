@@ -270,7 +270,7 @@ def check_is_graph(graph: Any) -> None:
     if not isinstance(graph, Graph):
         raise GraphError(
             f"The graph must be an ncgc.Graph. Got {type(graph).__name__} instead; "
-            "build one with Graph.from_edges, Graph.from_scipy or Graph.from_data."
+            "build one with Graph.from_edges, ncgc.as_graph or ncgc.read_graph."
         )
 
 

@@ -1,6 +1,9 @@
-"""Tables and files in, Graph out; predictions out as tables."""
+"""Tables, files and graphs of other libraries in, Graph out; predictions out as tables."""
 
-from ncgc.io.formats.graphml import read_graphml
+from ncgc.io.formats.convert import as_graph
+from ncgc.io.formats.graphml import read_graphml, write_graphml
+from ncgc.io.formats.networkx import from_networkx, to_networkx
+from ncgc.io.formats.pyg import from_pyg, to_pyg
 from ncgc.io.predictions import predictions_frame, write_predictions
 from ncgc.io.tables.assemble import GraphTables, read_graph
 from ncgc.io.tables.features import FeatureEncoder
@@ -9,9 +12,15 @@ from ncgc.io.tables.structure import spectral_features
 __all__ = [
     "FeatureEncoder",
     "GraphTables",
+    "as_graph",
+    "from_networkx",
+    "from_pyg",
     "predictions_frame",
     "read_graph",
     "read_graphml",
     "spectral_features",
+    "to_networkx",
+    "to_pyg",
+    "write_graphml",
     "write_predictions",
 ]
