@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ncgc.datasets.catalogue import PLANETOID_PARTS
 from ncgc.datasets.damage import damaged, unreadable
-from ncgc.datasets.unpickle import read_pickle
+from ncgc.datasets.raw_files import read_pickle
 from ncgc.graph import Graph
 
 VALIDATION_NODES = 500

@@ -11,7 +11,7 @@ from typing import IO
 import numpy as np
 from numpy.lib import format as npy
 
-from ncgc.datasets.synthetic.words import dense_rows
+from ncgc.datasets.synthetic.features import dense_rows
 
 PIECE = 1 << 20
 Words = Iterable[tuple[np.ndarray, np.ndarray]]
@@ -20,7 +20,7 @@ Words = Iterable[tuple[np.ndarray, np.ndarray]]
 def write_npy(path: Path, blocks: Words, shape: tuple[int, int]) -> None:
     """n×D float32 of zeros and ones as a ``.npy`` that ``numpy.load(..., mmap_mode="r")`` maps.
 
-    ``blocks``: how many words each node has, and the words, as :func:`~ncgc.datasets.synthetic.words.word_blocks` yields them.
+    ``blocks``: how many words each node has, and the words, as :func:`~ncgc.datasets.synthetic.features.word_blocks` yields them.
     """
     with path.open("wb") as file:
         _header(file, np.dtype(np.float32), shape)

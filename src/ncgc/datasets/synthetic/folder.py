@@ -27,7 +27,7 @@ from ncgc.datasets.synthetic.model import NODES_A_BLOCK, BlockModel
 from ncgc.datasets.synthetic.nodes import Nodes, draw_nodes
 from ncgc.datasets.synthetic.sample import draw_split
 from ncgc.datasets.synthetic.streams import spans
-from ncgc.datasets.synthetic.words import word_blocks
+from ncgc.datasets.synthetic.features import word_blocks
 from ncgc.errors import OutputError
 from ncgc.files import TEMPORARY, check_folder, whole_folder
 

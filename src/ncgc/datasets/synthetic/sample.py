@@ -10,7 +10,7 @@ from ncgc.datasets.synthetic.edges import edge_blocks
 from ncgc.datasets.synthetic.model import LARGEST, BlockModel
 from ncgc.datasets.synthetic.nodes import Nodes, draw_nodes
 from ncgc.datasets.synthetic.streams import LABELLED, generator
-from ncgc.datasets.synthetic.words import word_blocks
+from ncgc.datasets.synthetic.features import word_blocks
 from ncgc.graph import Graph
 from ncgc.io.tables.features import SPARSE_BELOW
 

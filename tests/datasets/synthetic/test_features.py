@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ncgc.datasets.synthetic.nodes import draw_nodes
-from ncgc.datasets.synthetic.words import ZIPF, class_topics, dense_rows, word_blocks
+from ncgc.datasets.synthetic.features import ZIPF, class_topics, dense_rows, word_blocks
 
 
 def rows_of(model):
