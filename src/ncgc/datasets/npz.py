@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from ncgc.datasets.damage import damaged, unreadable
+from ncgc.datasets.raw_files import damaged, unreadable
 from ncgc.errors import GraphError
 from ncgc.graph import Graph
 

@@ -15,8 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ncgc.datasets.catalogue import PLANETOID_PARTS
-from ncgc.datasets.damage import damaged, unreadable
-from ncgc.datasets.raw_files import read_pickle
+from ncgc.datasets.raw_files import damaged, read_pickle, unreadable
 from ncgc.graph import Graph
 
 VALIDATION_NODES = 500

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from ncgc.errors import InputError
+from ncgc.graph.features import SPARSE_BELOW
 from ncgc.graph.validation import Features, all_finite, as_features, first_not_finite
-from ncgc.io.tables.features import SPARSE_BELOW
 from ncgc.io.tables.tables import read_file
 
 ENDINGS = (".npz", ".npy")

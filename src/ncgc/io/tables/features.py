@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ncgc.errors import InputError, ParameterError
+from ncgc.graph.features import SPARSE_BELOW
 from ncgc.graph.validation import Features
 from ncgc.io.tables.cells import check_type
 from ncgc.io.tables.columns import named_column, quoted
@@ -20,7 +21,6 @@ from ncgc.io.tables.encoders import ENCODERS, MOST_CATEGORIES, Column, NumberCol
 from ncgc.io.tables.kinds import KINDS, guess_kind
 from ncgc.io.tables.tables import Table, as_table
 
-SPARSE_BELOW = 0.06  # share of non-zeros; where the sparse product is the cheaper one
 TYPES = "write numbers or text, or set the column's kind to 'drop'"
 FORMAT = "ncgc-features-1"
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ncgc.errors import InputError
+from ncgc.graph.validation import MOST_CLASSES
 from ncgc.io.tables.cells import check_type, shortened, text_cells
 from ncgc.io.tables.columns import quoted
 from ncgc.io.tables.tables import Table
 
-MOST_CLASSES = 1000
 LONGEST = 500  # characters of a class name
 SUSPICIOUS = ("na", "n/a", "nan", "null", "none", "unknown", "unlabelled", "unlabeled", "?", "-", "-1")
 
