@@ -132,24 +132,24 @@ def _table() -> dict[str, Parameter]:
     rows += [
         p("num_nodes", 10_000, int, "number of nodes", "Size", low=2, high=LARGEST),
         p("num_classes", 10, int, "number of classes", "Size", low=2, high=MOST_CLASSES),
-        p("class_skew", 0.0, float, "shares of the classes fall as 1/rank^skew; 0: all the same", "Size", low=0, high=10),
+        p("class_skew", 0.0, float, "class sizes fall as 1/rank^skew; at 0 all are equal", "Size", low=0, high=10),
     ]  # fmt: skip
     rows += [
-        p("mean_degree", 10.0, float, "neighbours of a node on average", "Edges", low=0, open_low=True, high=1e6),
-        p("homophily", 0.5, float, "share of the edges that lie inside a class", "Edges", low=0, high=1),
-        p("degree_exponent", 2.5, float, "exponent of the tail of degrees, smaller is heavier; none: all nodes alike", "Edges",
+        p("mean_degree", 10.0, float, "mean number of neighbours", "Edges", low=0, open_low=True, high=1e6),
+        p("homophily", 0.5, float, "fraction of edges inside a class", "Edges", low=0, high=1),
+        p("degree_exponent", 2.5, float, "exponent of the degree tail, smaller is heavier; none for equal expected degrees", "Edges",
           low=2, open_low=True, high=100, optional=True),
     ]  # fmt: skip
     rows += [
         p("num_features", 100, int, "number of features; up to 128 are written dense", "Features", low=1, high=LARGEST),
-        p("features_per_node", 10, int, "features drawn for a node", "Features", low=1, high=100_000),
-        p("feature_signal", 0.25, float, "share of a node's features from the topic of its class", "Features", low=0, high=1),
+        p("features_per_node", 10, int, "features per node", "Features", low=1, high=100_000),
+        p("feature_signal", 0.25, float, "fraction of a node's features drawn from the topic of its class", "Features", low=0, high=1),
     ]  # fmt: skip
     rows += [
-        p("labels_per_class", 20, int, "nodes of each class to learn from", "Labels", low=1),
-        p("validation", 30, int, "nodes of each class to choose by", "Labels", low=0),
-        p("test", "auto", int, "nodes to compare with; auto: 10,000, at most half of the rest", "Labels", low=0, words=("auto",)),
-        p("seed", 0, int, "seed of everything random", "Labels", low=0, high=2**32 - 1),
+        p("labels_per_class", 20, int, "training nodes per class", "Labels", low=1),
+        p("validation", 30, int, "validation nodes per class", "Labels", low=0),
+        p("test", "auto", int, "test nodes; auto for 10,000, at most half of the rest", "Labels", low=0, words=("auto",)),
+        p("seed", 0, int, "random seed", "Labels", low=0, high=2**32 - 1),
     ]  # fmt: skip
     return {row.name: row for row in rows}
 
