@@ -5,9 +5,9 @@ from ncgc.io.formats.graphml import read_graphml, write_graphml
 from ncgc.io.formats.networkx import from_networkx, to_networkx
 from ncgc.io.formats.pyg import from_pyg, to_pyg
 from ncgc.io.predictions import predictions_frame, write_predictions
-from ncgc.io.tables.assemble import GraphTables, read_graph
-from ncgc.io.tables.features import FeatureEncoder
-from ncgc.io.tables.structure import spectral_features
+from ncgc.io.tables.feature_encoder import FeatureEncoder
+from ncgc.io.tables.read_graph import GraphTables, read_graph
+from ncgc.io.tables.spectral import spectral_features
 
 __all__ = [
     "FeatureEncoder",

@@ -15,10 +15,10 @@ from ncgc.evaluation.calibration import FoldWatcher
 from ncgc.evaluation.metrics import accuracy, expected_calibration_error, macro_f1
 from ncgc.graph.features import DENSE
 from ncgc.io import GraphTables, read_graph
-from ncgc.io.tables.assemble import GRAPHML
 from ncgc.io.tables.columns import named_column
+from ncgc.io.tables.read_graph import GRAPHML
 from ncgc.io.tables.roles import read_split
-from ncgc.io.tables.tables import as_table
+from ncgc.io.tables.table import as_table
 from ncgc.models.ncgc import NCGC
 from ncgc.models.registry import Method
 from ncgc.runs.config import hyper_of, make_estimator

@@ -35,7 +35,7 @@ def read_folder(folder: Path) -> tuple[Graph, Split]:
     from ncgc.datasets.synthetic.folder import EDGES_FILE, NODES_FILE
     from ncgc.io import read_graph
     from ncgc.io.tables.roles import read_split
-    from ncgc.io.tables.tables import as_table
+    from ncgc.io.tables.table import as_table
 
     nodes = as_table(folder / NODES_FILE, "nodes")
     features = next(file for file in (folder / "features.npy", folder / "features.npz") if file.exists())

@@ -14,7 +14,7 @@ import pytest
 from ncgc import NCGC
 from ncgc.io import read_graph
 from ncgc.io.model_file.model_file import save_model
-from ncgc.io.tables.attach import attach_nodes
+from ncgc.io.tables.new_nodes import attach_nodes
 from ncgc.io.tables.reading import Reading
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ncgc.errors import InputError
 from ncgc.io.tables.cells import decoded, numbers, text_cells
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 
 def table(values, kind=None):

@@ -5,7 +5,7 @@ import pytest
 
 from ncgc.errors import InputError
 from ncgc.io.tables.columns import end_columns, id_column, label_column, named_column, weight_column
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 
 def table(*columns):

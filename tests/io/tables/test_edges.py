@@ -6,7 +6,7 @@ import pytest
 
 from ncgc.errors import InputError
 from ncgc.io.tables.edges import read_edges, read_weights
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 NODES = Table(pa.table({"id": ["A", "B", "C"]}), "nodes.csv")
 

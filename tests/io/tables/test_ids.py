@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ncgc.errors import InputError
 from ncgc.io.tables.ids import check_unique, id_array, id_cells, positions
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 
 def table(values, kind=None):

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from ncgc.io.tables.kinds import guess_kind
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 WORDS = ["the cat sat on the mat", "a dog ate my homework", "graphs are made of nodes", "labels are few and far"]
 PLACES = ["Ulm", "Bern", "Graz"]

@@ -5,7 +5,7 @@ import pytest
 
 from ncgc.errors import InputError
 from ncgc.io.tables.labels import read_labels
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 
 def table(values, kind=None):

@@ -19,7 +19,7 @@ from ncgc.runs.result import json_line
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ncgc.io.tables.attach import Attached
+    from ncgc.io.tables.new_nodes import Attached
     from ncgc.models.ncgc import NCGC
     from ncgc.models.registry import Method
 
@@ -99,7 +99,7 @@ def predict(
         _check_out(out, overwrite)
     from ncgc.io.model_file.model_file import load_model
     from ncgc.io.predictions import write_predictions
-    from ncgc.io.tables.attach import attach_nodes  # slow from here on: torch
+    from ncgc.io.tables.new_nodes import attach_nodes  # slow from here on: torch
     from ncgc.io.tables.reading import Reading
 
     screen = Screen(to_stderr=as_json, quiet=quiet)

@@ -18,8 +18,8 @@ from ncgc.files import write_bytes
 from ncgc.graph import Graph
 from ncgc.graph.validation import Features
 from ncgc.io.formats.networkx import VECTOR, read_networkx, to_networkx
-from ncgc.io.tables.assemble import GraphTables
-from ncgc.io.tables.tables import read_file
+from ncgc.io.tables.read_graph import GraphTables
+from ncgc.io.tables.table import read_file
 
 WIDTH = "num_features"  # graph attribute: length of the vectors on its nodes
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

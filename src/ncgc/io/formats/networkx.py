@@ -14,13 +14,13 @@ from ncgc.errors import InputError
 from ncgc.graph import Graph
 from ncgc.graph.adjacency import merge_edges
 from ncgc.graph.validation import Features, as_features
-from ncgc.io.tables.assemble import GraphTables
-from ncgc.io.tables.choose import Chosen, choose_features
 from ncgc.io.tables.columns import guessed_column, label_column, named_column
 from ncgc.io.tables.edges import read_weights
-from ncgc.io.tables.features import FeatureEncoder
+from ncgc.io.tables.feature_encoder import FeatureEncoder
+from ncgc.io.tables.features import Chosen, choose_features
 from ncgc.io.tables.labels import read_labels
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.read_graph import GraphTables
+from ncgc.io.tables.table import Table
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -15,7 +15,7 @@ from scipy import sparse
 from ncgc.errors import InputError
 from ncgc.graph.features import SPARSE_BELOW
 from ncgc.graph.validation import Features, all_finite, as_features, first_not_finite
-from ncgc.io.tables.tables import read_file
+from ncgc.io.tables.table import read_file
 
 ENDINGS = (".npz", ".npy")
 MAPPED_FROM = 1 << 26  # bytes from which a .npy stays on disk: float32 rows in C order are then never copied as a whole

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ncgc.errors import InputError
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 NOT_FINITE = r"(?i)^[+-]?(nan|inf|infinity)$"

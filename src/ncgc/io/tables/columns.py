@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from ncgc.errors import InputError
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 IDS = ("id", "node_id", "node", "nodeid", "vertex", "key", "name")
 LABELS = ("label", "labels", "class", "class_label", "y", "target")

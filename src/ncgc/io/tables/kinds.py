@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from ncgc.io.tables.cells import NOT_FINITE, NUMBER, decoded, is_numeric, is_text, parsed, shortened, text_cells
 from ncgc.io.tables.columns import plain
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 KINDS = ("number", "category", "text", "drop")
 MISSING = r"(?i)^(na|n/a|#n/a|null|none)$"  # what programs write for an empty cell

@@ -14,7 +14,7 @@ from ncgc.errors import InputError
 from ncgc.graph.validation import MOST_CLASSES
 from ncgc.io.tables.cells import check_type, shortened, text_cells
 from ncgc.io.tables.columns import quoted
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 LONGEST = 500  # characters of a class name
 SUSPICIOUS = ("na", "n/a", "nan", "null", "none", "unknown", "unlabelled", "unlabeled", "?", "-", "-1")

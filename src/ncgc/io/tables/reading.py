@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ncgc.errors import ModelFileError
-from ncgc.io.tables.assemble import GraphTables
-from ncgc.io.tables.features import FeatureEncoder
+from ncgc.io.tables.feature_encoder import FeatureEncoder
+from ncgc.io.tables.read_graph import GraphTables
 
 ROLES = ("id", "label", "source", "target", "weight")
 ORIGINS = ("columns", "file", "array", "structure")

@@ -14,7 +14,7 @@ from ncgc.errors import InputError
 from ncgc.graph import Graph
 from ncgc.io.tables.cells import text_cells
 from ncgc.io.tables.columns import named_column
-from ncgc.io.tables.tables import as_table
+from ncgc.io.tables.table import as_table
 
 WORDS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from ncgc import Graph
 from ncgc.errors import GraphError, InputError, ModelFileError
 from ncgc.io import read_graph
-from ncgc.io.tables.attach import attach_nodes
+from ncgc.io.tables.new_nodes import attach_nodes
 from ncgc.io.tables.reading import Reading
 
 NODES = "id,label,age,town\nA,spam,20,Ulm\nB,,30,Bern\nC,ham,40,Ulm\nD,,50,Bern\n"

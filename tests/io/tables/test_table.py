@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ncgc.errors import InputError
-from ncgc.io.tables.tables import as_table, read_table
+from ncgc.io.tables.table import as_table, read_table
 
 TEXT = "id,label\n007,a\n1e3,b\n"
 

@@ -20,7 +20,7 @@ from ncgc.io.tables.edges import check_header, read_edges
 from ncgc.io.tables.ids import check_unique, id_array, id_cells, positions, shown
 from ncgc.io.tables.labels import labels_to_compare
 from ncgc.io.tables.reading import Reading
-from ncgc.io.tables.tables import Table, as_table
+from ncgc.io.tables.table import Table, as_table
 
 OLD = "the model's graph"
 

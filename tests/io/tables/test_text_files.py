@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ncgc.errors import InputError
-from ncgc.io.tables import delimited
-from ncgc.io.tables.delimited import check_delimiter, parse, sniff
+from ncgc.io.tables import text_files
+from ncgc.io.tables.text_files import check_delimiter, parse, sniff
 
 
 @settings(deadline=None)
@@ -29,7 +29,7 @@ def test_every_cell_is_kept(rows, delimiter):
 
 
 def test_a_row_longer_than_a_block(monkeypatch):
-    monkeypatch.setattr(delimited, "_BLOCK", 64)
+    monkeypatch.setattr(text_files, "_BLOCK", 64)
     _, table = parse(b"a,b\n1,2\n3," + b"x" * 500 + b"\n", "t.csv", ",")
     assert len(table[1][1].as_py()) == 500
 
@@ -71,7 +71,7 @@ def test_what_is_said(content, said):
 
 
 def test_what_the_walk_cannot_explain_is_still_a_sentence(monkeypatch):
-    monkeypatch.setattr(delimited, "_check_rows", lambda *given: None)
+    monkeypatch.setattr(text_files, "_check_rows", lambda *given: None)
     with pytest.raises(InputError, match=re.escape("t.csv cannot be read as a table separated by commas (")):
         parse(b"a,b\n1\n", "t.csv", ",")
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from ncgc.errors import InputError
 from ncgc.graph import Graph
-from ncgc.io.tables.choose import choose_features
 from ncgc.io.tables.columns import end_columns, id_column, label_column, weight_column
 from ncgc.io.tables.edges import check_header, read_edges
-from ncgc.io.tables.features import FeatureEncoder
+from ncgc.io.tables.feature_encoder import FeatureEncoder
+from ncgc.io.tables.features import choose_features
 from ncgc.io.tables.ids import check_unique, id_array, id_cells
 from ncgc.io.tables.labels import read_labels
-from ncgc.io.tables.tables import as_table
+from ncgc.io.tables.table import as_table
 
 GRAPHML = (".graphml", ".xml")
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from ncgc.io.tables.cells import numbers, text_cells
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 MOST_CATEGORIES = 1000
 MOST_WORDS = 5000

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from ncgc.io.tables import encoders
-from ncgc.io.tables.encoders import CategoryColumn, NumberColumn, TextColumn, from_dict, to_dict
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables import column_encoders
+from ncgc.io.tables.column_encoders import CategoryColumn, NumberColumn, TextColumn, from_dict, to_dict
+from ncgc.io.tables.table import Table
 
 TEXTS = ["The cat sat on the mat", "a cat, a dog and a mat", "dogs; cat cat cat", "", "Ünïcode mat"]
 
@@ -67,7 +67,7 @@ def test_categories_are_one_hot_and_new_ones_zero():
 
 
 def test_only_the_most_frequent_categories(monkeypatch):
-    monkeypatch.setattr(encoders, "MOST_CATEGORIES", 2)
+    monkeypatch.setattr(column_encoders, "MOST_CATEGORIES", 2)
     assert CategoryColumn.fit(table(["z", "a", "b", "z", "b", "z"]), "x").values == ["z", "b"]
 
 
@@ -85,7 +85,7 @@ def test_words_that_never_come_back_are_used_where_there_are_no_others():
 
 
 def test_the_vocabulary_is_capped(monkeypatch):
-    monkeypatch.setattr(encoders, "MOST_WORDS", 3)
+    monkeypatch.setattr(column_encoders, "MOST_WORDS", 3)
     assert TextColumn.fit(table([f"word{i} word{i % 5}" for i in range(40)]), "x").width == 3
 
 
