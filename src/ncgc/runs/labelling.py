@@ -16,8 +16,8 @@ from ncgc.evaluation.metrics import accuracy, expected_calibration_error, macro_
 from ncgc.graph.features import DENSE
 from ncgc.io import GraphTables, read_graph
 from ncgc.io.tables.columns import named_column
+from ncgc.io.tables.labels import read_split
 from ncgc.io.tables.read_graph import GRAPHML
-from ncgc.io.tables.roles import read_split
 from ncgc.io.tables.table import as_table
 from ncgc.models.ncgc import NCGC
 from ncgc.models.registry import Method

@@ -100,12 +100,12 @@ def predict(
     from ncgc.io.model_file.model_file import load_model
     from ncgc.io.predictions import write_predictions
     from ncgc.io.tables.new_nodes import attach_nodes  # slow from here on: torch
-    from ncgc.io.tables.reading import Reading
+    from ncgc.io.tables.read_graph import TableSchema
 
     screen = Screen(to_stderr=as_json, quiet=quiet)
     fitted = load_model(model)
     attached = attach_nodes(
-        fitted.graph_, nodes, edges, Reading.from_dict(fitted.extra_), id=id, source=source, target=target, weight=weight,
+        fitted.graph_, nodes, edges, TableSchema.from_dict(fitted.extra_), id=id, source=source, target=target, weight=weight,
         features=features, delimiter=delimiter, alone=alone,
     )  # fmt: skip
     frame, labels = _label(fitted, attached)

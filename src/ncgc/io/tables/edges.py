@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from ncgc.errors import InputError
 from ncgc.graph.adjacency import MergedEdges, merge_edges
-from ncgc.io.tables.cells import numbers
+from ncgc.io.tables.columns import numbers
 from ncgc.io.tables.ids import id_cells, positions, shown
 from ncgc.io.tables.table import Table
 

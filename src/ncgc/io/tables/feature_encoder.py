@@ -15,18 +15,18 @@ from scipy import sparse
 from ncgc.errors import InputError, ParameterError
 from ncgc.graph.features import SPARSE_BELOW
 from ncgc.graph.validation import Features
-from ncgc.io.tables.cells import check_type
 from ncgc.io.tables.column_encoders import (
     ENCODERS,
+    KINDS,
     MOST_CATEGORIES,
     Column,
     NumberColumn,
     TextColumn,
     from_dict,
+    guess_kind,
     to_dict,
 )
-from ncgc.io.tables.columns import named_column, quoted
-from ncgc.io.tables.kinds import KINDS, guess_kind
+from ncgc.io.tables.columns import check_type, named_column, quoted
 from ncgc.io.tables.table import Table, as_table
 
 TYPES = "write numbers or text, or set the column's kind to 'drop'"

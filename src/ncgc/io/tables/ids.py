@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ncgc.errors import InputError
-from ncgc.io.tables.cells import decoded, is_numeric, shortened
+from ncgc.io.tables.columns import decoded, is_numeric, shortened
 from ncgc.io.tables.table import Table
 
 _DIRECT = 8  # a look-up table of so many places a node is still small

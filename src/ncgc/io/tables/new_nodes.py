@@ -14,12 +14,12 @@ from ncgc.errors import InputError, ModelFileError
 from ncgc.graph import Graph
 from ncgc.graph.adjacency import MergedEdges
 from ncgc.graph.validation import Features, as_features
-from ncgc.io.tables.arrays import read_features
 from ncgc.io.tables.columns import end_columns, id_column, label_column, weight_column
 from ncgc.io.tables.edges import check_header, read_edges
+from ncgc.io.tables.features import read_features
 from ncgc.io.tables.ids import check_unique, id_array, id_cells, positions, shown
 from ncgc.io.tables.labels import labels_to_compare
-from ncgc.io.tables.reading import Reading
+from ncgc.io.tables.read_graph import TableSchema
 from ncgc.io.tables.table import Table, as_table
 
 OLD = "the model's graph"
@@ -52,7 +52,7 @@ def attach_nodes(
     old: Graph,
     nodes: Any,
     edges: Any,
-    reading: Reading,
+    reading: TableSchema,
     *,
     id: str | None = None,
     source: str | None = None,
@@ -184,7 +184,7 @@ def _present(table: Table, name: str | None) -> str | None:
     return name if name in table.columns else None
 
 
-def _features(table: Table, given: Any, reading: Reading, width: int) -> Features:
+def _features(table: Table, given: Any, reading: TableSchema, width: int) -> Features:
     """m×D features of the new nodes, made as those of the model's nodes were."""
     if reading.features == "structure":
         raise InputError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ncgc.errors import InputError
+from ncgc.errors import InputError, ModelFileError
 from ncgc.graph import Graph
 from ncgc.io.tables.columns import end_columns, id_column, label_column, weight_column
 from ncgc.io.tables.edges import check_header, read_edges
@@ -18,6 +18,7 @@ from ncgc.io.tables.labels import read_labels
 from ncgc.io.tables.table import as_table
 
 GRAPHML = (".graphml", ".xml")
+ORIGINS = ("columns", "file", "array", "structure")
 
 
 @dataclass(frozen=True)
@@ -135,3 +136,45 @@ def read_graph(
         },
         features=chosen.origin,
     )
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """Which column was what, and where the features came from.
+
+    Attributes:
+        columns: by role (id, label, source, target, weight) the column's name, None where there was none.
+        features: "columns", "file", "array" or "structure"; see :class:`GraphTables`.
+        encoder: what made the features out of columns, if they came from there.
+
+    >>> TableSchema.from_dict(TableSchema({"id": "doc"}).to_dict()).columns["id"]
+    'doc'
+    >>> TableSchema.from_dict({})  # a model that was fitted in Python on arrays
+    TableSchema(columns={}, features='array', encoder=None)
+    """
+
+    columns: dict[str, str | None] = field(default_factory=dict)
+    features: str = "array"
+    encoder: FeatureEncoder | None = None
+
+    @classmethod
+    def of(cls, tables: GraphTables) -> TableSchema:
+        return cls(dict(tables.columns), tables.features, tables.encoder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it: what `save_model` is given as ``extra``."""
+        encoder = None if self.encoder is None else self.encoder.to_json()
+        return {"columns": self.columns, "features": self.features, "encoder": encoder}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TableSchema:
+        """What :meth:`to_dict` gave; other entries are left alone, and without any the features are an array."""
+        columns, origin, text = (
+            values.get(key, default) for key, default in (("columns", {}), ("features", "array"), ("encoder", None))
+        )
+        sound = isinstance(columns, dict) and all(name is None or isinstance(name, str) for name in columns.values())
+        if not sound or origin not in ORIGINS or not isinstance(text, str | None):
+            raise ModelFileError("What the model says of its tables does not hold together; fit and save it anew.")
+        if (origin == "columns") != (text is not None):
+            raise ModelFileError("The model lacks what its features were made with; fit and save it anew.")
+        return cls(columns, origin, None if text is None else FeatureEncoder.from_json(text))

@@ -19,8 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ncgc.errors import InputError
-from ncgc.io.tables.lines import records
-from ncgc.io.tables.text_files import BOM, check_delimiter, parse, sniff, spelled
+from ncgc.io.tables.text_files import BOM, check_delimiter, parse, records, sniff, spelled
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")
