@@ -97,7 +97,7 @@ def test_counts_are_those_of_sets(drawn):
 
 
 @pytest.mark.parametrize(
-    ("pairs", "said"),
+    ("pairs", "notes"),
     [
         ([[0, 1], [1, 0]], []),
         ([[0, 1], [1, 2]], ["Edges are taken as undirected; each was given in one direction only in e.csv."]),
@@ -107,10 +107,10 @@ def test_counts_are_those_of_sets(drawn):
         ([[0, 1], [1, 0], [0, 1], [0, 1]], ["2 edges of e.csv were given more than once and merged."]),
     ],
 )  # fmt: skip
-def test_notes(pairs, said):
+def test_notes(pairs, notes):
     source, target = np.array(pairs).T
     merged = merge_edges(source, target, None, 3)
-    assert merged.notes("e.csv") == said
+    assert merged.notes("e.csv") == notes
     assert not any("undirected" in note for note in merged.notes("e.csv", directed=False))
 
 

@@ -1,4 +1,4 @@
-"""Graph: built from anything, always symmetric and clean, or refused in a sentence."""
+"""Graph: symmetric and clean whatever it is built from, or refused with a reason."""
 
 import dataclasses
 
@@ -94,7 +94,7 @@ def test_row_normalised(form):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         ({"features": np.zeros((0, 2))}, "The graph has no nodes; give at least one"),
         (
@@ -114,8 +114,8 @@ def test_row_normalised(form):
         ({"features": np.eye(2), "node_ids": ["x", "x"]}, r"The node id .*'x'.* appears 2 times; ids must be unique"),
     ],
 )
-def test_refused(arguments, sentence):
-    with pytest.raises(GraphError, match=sentence):
+def test_refused(arguments, message):
+    with pytest.raises(GraphError, match=message):
         Graph.from_edges([], **arguments)
 
 

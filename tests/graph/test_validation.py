@@ -32,7 +32,7 @@ def test_whole_floats_are_edges():
 
 
 @pytest.mark.parametrize(
-    ("edges", "sentence"),
+    ("edges", "message"),
     [
         ([0, 1], r"must be an \(m, 2\) array of node numbers. Got the shape \(2,\) instead\.$"),
         ([[0, 1, 2], [1, 2, 0]], r"Got the shape \(2, 3\) instead; transpose a PyG edge_index first\.$"),
@@ -42,8 +42,8 @@ def test_whole_floats_are_edges():
         ([[-1, 0]], "Edge 0 joins nodes -1 and 0"),
     ],
 )
-def test_edges_refused(edges, sentence):
-    with pytest.raises(GraphError, match=sentence):
+def test_edges_refused(edges, message):
+    with pytest.raises(GraphError, match=message):
         as_edges(edges, 3)
 
 

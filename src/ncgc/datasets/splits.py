@@ -42,7 +42,7 @@ def make_split(
         The split, validated.
 
     Raises:
-        SplitError: says what is missing and what to do.
+        SplitError: names what is missing and what to do.
 
     >>> graph = Graph.from_edges([], np.eye(8), labels=[0, 1] * 4)
     >>> make_split(graph, "few", labels_per_class=2, val_per_class=1)

@@ -81,7 +81,7 @@ class Graph:
             The graph, validated.
 
         Raises:
-            GraphError: says what was found, where, and what to do.
+            GraphError: names what was found, where, and what to do.
         """
         features = as_features(features)
         n = features.shape[0] if num_nodes is None else int(num_nodes)
@@ -254,7 +254,7 @@ class Graph:
             The graph itself.
 
         Raises:
-            GraphError: says what was found, where, and what to do.
+            GraphError: names what was found, where, and what to do.
         """
         check_graph(self)
         return self

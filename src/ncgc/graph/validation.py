@@ -170,7 +170,7 @@ def check_graph(graph: Graph) -> None:
         graph: the graph to check.
 
     Raises:
-        GraphError: says what was found, where, and what to do.
+        GraphError: names what was found, where, and what to do.
     """
     n = graph.num_nodes
     if n == 0:

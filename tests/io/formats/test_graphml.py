@@ -78,7 +78,7 @@ def test_declarations_are_refused(save, text, encoding):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", r"g.graphml row 1: this is not XML \(no element found\)"),
         ("<graphml>\n<graph>\n</graphml>", r"g.graphml row 3: this is not XML \(mismatched tag\)"),
@@ -88,8 +88,8 @@ def test_declarations_are_refused(save, text, encoding):
         ("<graphml xmlns='http://graphml.graphdrawing.org/xmlns'><graph/></graphml>", r"g.graphml has no nodes"),
     ],
 )
-def test_what_is_no_graph(save, text, said):
-    with pytest.raises(InputError, match=said):
+def test_what_is_no_graph(save, text, message):
+    with pytest.raises(InputError, match=message):
         read_graphml(save("g.graphml", text))
 
 

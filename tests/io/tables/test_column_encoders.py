@@ -116,7 +116,7 @@ PLACES = ["Ulm", "Bern", "Graz"]
         (["1", "2", "nan"], "number"),  # the encoder complains, with the row
         (["1", "NA", "3"], "number"),
         (["1,5", "2,5"], "number"),
-        (["1", "2", "1e400"], "number"),  # too large, and told so by the encoder
+        (["1", "2", "1e400"], "number"),  # too large; the encoder reports it
         (["yes", "no", "yes"], "category"),
         (["true", "false", "true", ""], "category"),
         (PLACES * 10, "category"),

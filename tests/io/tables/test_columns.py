@@ -42,9 +42,9 @@ def test_ids(columns, found):
 
 
 def test_the_first_column_where_no_name_tells():
-    column, told = id_column(table("paper", "age"), None)
+    column, notes = id_column(table("paper", "age"), None)
     assert column == "paper"
-    assert told == ["No column of t.csv is called 'id' or 'node'; its first, 'paper', is used for the ids."]
+    assert notes == ["No column of t.csv is called 'id' or 'node'; its first, 'paper', is used for the ids."]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_numbers_of_any_type(values, kind, expected):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         (["1", "nan"], r"t.csv row 3, column 'x': 'nan' is not a finite number; fix it"),
         (["inf"], r"row 2, column 'x': 'inf' is not"),
@@ -156,8 +156,8 @@ def test_numbers_of_any_type(values, kind, expected):
         ([float("-inf")], r"row 2, column 'x': '-inf' is not"),
     ],
 )
-def test_what_is_no_number(values, said):
-    with pytest.raises(InputError, match=said):
+def test_what_is_no_number(values, message):
+    with pytest.raises(InputError, match=message):
         numbers(cells(values), "x", "fix it")
 
 

@@ -159,7 +159,7 @@ def test_wide_tables_keep_their_order():
 
 def test_dropped_columns_are_told_together():
     frame = pd.DataFrame({f"c{i}": ["same", "same"] for i in range(12)} | {"x": [1, 5]})
-    told = FeatureEncoder().fit(frame).notes
-    assert told == [
+    notes = FeatureEncoder().fit(frame).notes
+    assert notes == [
         f"Not used of table: {', '.join(repr(f'c{i}') for i in range(8))} and 4 more (the same in every row)."
     ]

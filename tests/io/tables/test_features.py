@@ -30,7 +30,7 @@ def test_every_other_column():
     assert chosen.encoder.used_columns == ["age", "class"]
     assert chosen.notes == [
         "Features: 3, from the columns 'age' (number, 1), 'class' (category, 2).",
-        "The column 'class' is used as a feature; give it the kind 'drop' if it tells the labels.",
+        "The column 'class' is used as a feature; give it the kind 'drop' if it reveals the labels.",
     ]
 
 
@@ -45,9 +45,9 @@ def test_named_columns():
             choose(["age", taken])
 
 
-@pytest.mark.parametrize("how", ["asked", "nothing left"])
+@pytest.mark.parametrize("how", ["none", "nothing left"])
 def test_structure(how):
-    chosen = choose("none") if how == "asked" else choose(kinds={"age": "drop", "class": "drop"})
+    chosen = choose("none") if how == "none" else choose(kinds={"age": "drop", "class": "drop"})
     assert chosen.origin == "structure"
     assert chosen.encoder is None
     assert chosen.matrix.shape[0] == 4
@@ -109,7 +109,7 @@ def test_form_follows_density(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         (np.ones((4, 2)), r"x.npy has 4 rows but nodes.csv has 3 nodes; give one row a node, in the same order"),
         (np.ones(3), r"x.npy cannot be read as features \(its array has 1 dimension, not two\)"),
@@ -122,9 +122,9 @@ def test_form_follows_density(tmp_path):
     ],
 )
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast")
-def test_files_that_are_refused(tmp_path, values, said):
+def test_files_that_are_refused(tmp_path, values, message):
     np.save(tmp_path / "x.npy", values)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_features(tmp_path / "x.npy", 3, "nodes.csv")
 
 

@@ -43,13 +43,13 @@ def test_notes():
         "Every node has a label already: there is nothing left to predict."
         in read_labels(table(["a", "b", "b"]), "label").notes
     )
-    told = read_labels(table(["a", "NA", "NA", "-1", "-1"]), "label").notes
-    assert "The label 'NA' is taken as a class; leave the cell empty where it means that none is known." in told
-    assert any("'-1' is taken as a class" in note for note in told)
+    notes = read_labels(table(["a", "NA", "NA", "-1", "-1"]), "label").notes
+    assert "The label 'NA' is taken as a class; leave the cell empty where it means that none is known." in notes
+    assert any("'-1' is taken as a class" in note for note in notes)
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         (["", " ", None], r"nodes.csv, column 'label': no node has a label; write"),
         (pa.nulls(3), r"no node has a label"),
@@ -64,8 +64,8 @@ def test_notes():
         ([[1], [2]], r"cells of the type list.* cannot be used here; write the labels as text"),
     ],
 )
-def test_what_is_refused(values, said):
-    with pytest.raises(InputError, match=said):
+def test_what_is_refused(values, message):
+    with pytest.raises(InputError, match=message):
         read_labels(Table(pa.table({"label": values}), "nodes.csv"), "label")
 
 

@@ -12,7 +12,7 @@ from ncgc.io import spectral_features
 from ncgc.io.tables import spectral
 
 
-def walk(adjacency):
+def normalised(adjacency):
     degree = np.asarray(adjacency.sum(axis=1)).ravel()
     root = np.divide(1, np.sqrt(degree), out=np.zeros_like(degree, dtype=float), where=degree > 0)
     return adjacency.toarray() * root[:, None] * root
@@ -31,7 +31,7 @@ def test_they_are_the_leading_eigenvectors(monkeypatch, exact):
     adjacency, _ = blocks([40, 50, 60, 70])
     monkeypatch.setattr(spectral, "DENSE_UP_TO", 1000 if exact else 10)
     features = spectral_features(adjacency, dimensions=3)
-    values, vectors = np.linalg.eigh(walk(adjacency))
+    values, vectors = np.linalg.eigh(normalised(adjacency))
     expected = vectors[:, [-2, -3, -4]] * np.sqrt(220)  # without that of eigenvalue 1
     expected *= np.sign(expected[np.abs(expected).argmax(axis=0), range(3)])
     np.testing.assert_allclose(features[:, :3], expected, atol=1e-3)

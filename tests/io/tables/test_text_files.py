@@ -52,7 +52,7 @@ def test_sniffing(header, expected, found):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", r"t.csv is empty; give a header"),
         (b" \r\n\n", r"t.csv is empty; give a header"),
@@ -65,12 +65,12 @@ def test_sniffing(header, expected, found):
         (b"PK\x03\x04rest", r"t.csv is a spreadsheet or zip archive"),
     ],
 )
-def test_what_is_said(content, said):
-    with pytest.raises(InputError, match=said):
+def test_errors_name_the_row(content, message):
+    with pytest.raises(InputError, match=message):
         parse(content, "t.csv", ",")
 
 
-def test_what_the_walk_cannot_explain_is_still_a_sentence(monkeypatch):
+def test_an_error_that_the_scan_cannot_explain_still_names_the_file(monkeypatch):
     monkeypatch.setattr(text_files, "_check_rows", lambda *given: None)
     with pytest.raises(InputError, match=re.escape("t.csv cannot be read as a table separated by commas (")):
         parse(b"a,b\n1\n", "t.csv", ",")

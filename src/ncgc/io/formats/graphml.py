@@ -40,7 +40,7 @@ def read_graphml(path: str | Path, *, strict: bool = True, name: str | None = No
         The graph, the encoder of its attributes and notes on how they were read.
 
     Raises:
-        InputError: says what is wrong with the file and what to do.
+        InputError: names what is wrong with the file and what to do.
     """
     import networkx as nx
 

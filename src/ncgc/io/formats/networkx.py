@@ -17,7 +17,7 @@ from ncgc.graph.validation import Features, as_features
 from ncgc.io.tables.columns import guessed_column, label_column, named_column
 from ncgc.io.tables.edges import read_weights
 from ncgc.io.tables.feature_encoder import FeatureEncoder
-from ncgc.io.tables.features import Chosen, choose_features
+from ncgc.io.tables.features import ChosenFeatures, choose_features
 from ncgc.io.tables.labels import read_labels
 from ncgc.io.tables.read_graph import GraphTables
 from ncgc.io.tables.table import Table
@@ -78,7 +78,7 @@ def read_networkx(
         The graph, its encoder and the notes.
 
     Raises:
-        InputError: says which node, edge or attribute is wrong and what to do.
+        InputError: names the node, edge or attribute that is wrong, and what to do.
     """
     keys = list(graph.nodes)
     if not keys:
@@ -97,7 +97,7 @@ def read_networkx(
     if features is None or isinstance(features, str | Path) or _are_names(features):
         chosen = choose_features(table, [label_name, EMPTY], features, kinds, encoder, merged.adjacency)
     else:
-        chosen = Chosen(as_features(features), None, "array", [])
+        chosen = ChosenFeatures(as_features(features), None, "array", [])
     made = Graph(
         adjacency=merged.adjacency,
         features=chosen.matrix,

@@ -1,6 +1,7 @@
-"""One column of a table as columns of X: what was learnt from it at fit, and how new cells are turned into features.
+"""One column of a table as columns of X: its kind guessed, what `fit` learns from it, and how cells become features.
 
-Each has ``fit`` (None where the column says nothing), ``transform`` to a block n×k, and a plain dictionary to be kept in JSON.
+Each encoder has ``fit`` (None where the column carries no information), ``transform`` to an n×k block, and a dictionary
+for JSON.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from ncgc.io.tables.columns import (
     is_numeric,
     is_text,
     numbers,
-    parsed,
-    plain,
+    parsed_numbers,
+    plain_name,
     shortened,
     text_cells,
 )
 from ncgc.io.tables.table import Table
 
 KINDS = ("number", "category", "text", "drop")
-MISSING = r"(?i)^(na|n/a|#n/a|null|none)$"  # what programs write for an empty cell
+MISSING = r"(?i)^(na|n/a|#n/a|null|none)$"  # usual stand-ins for an empty cell
 COMMA = r"^[+-]?[0-9]+,[0-9]+$"
-WORDS = 3  # a cell of so many words on average is text
-LENGTH = 40
-SLIPS = 0.1  # a column of numbers may have such a share of words and still be called one
+WORDS = 3  # mean words in a cell from which a column is text,
+LENGTH = 40  # or mean characters
+SLIPS = 0.1  # fraction of words up to which the note calls a column one of numbers
 MOST_CATEGORIES = 1000
 MOST_WORDS = 5000
 FARTHEST = 1e4  # standard deviations; no value of n < 1e8 rows lies farther out in the table it was fitted on
@@ -43,11 +44,18 @@ REMEDY = (
 
 
 def guess_kind(table: Table, name: str) -> tuple[str, str]:
-    """The kind of a column, and why where it is dropped.
+    """Guess which kind of feature a column makes.
 
-    Numbers: all cells are numbers, but for what is clearly meant as one and is not ("nan", "NA", "1,5"), about which the
-    encoder then complains with the row. Text: mostly different cells of several words. Ids, nearly all different and
-    short, are dropped: they would let a model recognise nodes instead of describing them. The rest are categories.
+    Numbers: all cells are numbers, except those clearly meant as one ("nan", "NA", "1,5"), which the encoder then reports
+    with their row. Text: mostly different cells of several words. Ids, short and nearly all different, are dropped: they
+    would let a model recognise nodes instead of describing them. The rest are categories.
+
+    Args:
+        table: the node table.
+        name: of the column.
+
+    Returns:
+        One of ``KINDS``, and the reason where it is "drop".
     """
     column = decoded(table.column(name))
     if not is_numeric(column.type) and not is_text(column.type):
@@ -60,7 +68,7 @@ def guess_kind(table: Table, name: str) -> tuple[str, str]:
     known = cells.drop_null()
     if not len(known):
         return "drop", "empty"
-    values = parsed(known)
+    values = parsed_numbers(known)
     if values is not None:
         return ("drop", "numbers the rows") if _numbers_the_rows(values, name) else ("number", "")
     others = known.filter(pc.invert(pc.match_substring_regex(known, NUMBER)))
@@ -74,9 +82,9 @@ def guess_kind(table: Table, name: str) -> tuple[str, str]:
 
 
 def _meant_as_numbers(others: pa.ChunkedArray, known: int) -> bool:
-    """Whether the cells that are no numbers were meant to be some: a few missing ones, or all with a decimal comma.
+    """Whether the cells that are no numbers were meant as numbers: a few missing, or all with a decimal comma.
 
-    Where there are no such cells, one is too large for a double.
+    Where there are no such cells, a number is too large for float64.
     """
     if not len(others):
         return True
@@ -89,7 +97,7 @@ def _kind_of_words(known: pa.ChunkedArray) -> tuple[str, str]:
     count, distinct = len(known), pc.count_distinct(known).as_py()
     words = pc.mean(pc.add(pc.count_substring_regex(known, r"\s+"), 1)).as_py()
     long = words >= WORDS or pc.mean(pc.utf8_length(known)).as_py() >= LENGTH
-    few = min(max(20, count / 20), count / 2)  # so few different ones that each comes back: a category, however long
+    few = min(max(20, count / 20), count / 2)  # so few distinct cells that each repeats: a category, however long
     if long and distinct > few:
         return "text", ""
     if not long and distinct > 0.9 * count and count > 1:
@@ -104,7 +112,7 @@ def _numbers_the_rows(column: pa.ChunkedArray, name: str) -> bool:
         return False
     if values[0] in (0, 1) and bool((np.diff(values) == 1).all()):
         return True
-    called = plain(name).split("_")[-1] in ("id", "index", "key")
+    called = plain_name(name).split("_")[-1] in ("id", "index", "key")
     return called and len(np.unique(values)) == len(values) and bool((values == np.floor(values)).all())
 
 
@@ -117,9 +125,9 @@ def _countable(column: pa.ChunkedArray) -> bool:
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """(x − mean) / std; a missing value becomes the mean, and where some were missing at fit, a second column says so.
+    """(x − mean) / std; a missing value becomes the mean, with a second column of flags if some were missing at fit.
 
-    A column of 0 and 1 is left as it is: it stays sparse, and a rare 1 is not blown up.
+    A column of 0 and 1 is left as it is: it stays sparse, and a rare 1 is not inflated.
     """
 
     name: str
@@ -133,12 +141,12 @@ class NumberColumn:
         values = numbers(table, name, REMEDY)
         known = values[~np.isnan(values)]
         missing = len(known) < len(values)
-        # a word that no node has costs nothing, and with it the columns stay those of the data set
+        # a column of zeros costs nothing, and keeps the columns those of the data set
         if not len(known) or (known.min() == known.max() != 0 and not missing):
             return None
         if np.isin(known, (0, 1)).all():
             return cls(name, 0.0, 1.0, missing)
-        scale = float(np.abs(known).max()) or 1.0  # so that squares of huge or tiny numbers neither overflow nor vanish
+        scale = float(np.abs(known).max()) or 1.0  # squares of huge or tiny numbers would overflow or vanish
         mean, std = (float(x * scale) for x in ((known / scale).mean(), (known / scale).std()))
         return cls(name, mean, std if std > 0 else 1.0, missing)
 
@@ -149,7 +157,7 @@ class NumberColumn:
     def transform(self, table: Table) -> np.ndarray:
         values = numbers(table, self.name, REMEDY)
         missing = np.isnan(values)
-        with np.errstate(over="ignore"):  # what overflows is cut off in the same line
+        with np.errstate(over="ignore"):  # clipped in the same line
             scaled = np.clip((values - self.mean) / self.std, -FARTHEST, FARTHEST)
         scaled[missing] = 0
         columns = [scaled, missing] if self.missing else [scaled]
@@ -158,7 +166,7 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """One column a value, the most frequent first; empty cells and values not seen at fit are zeros in all of them."""
+    """One-hot, the most frequent values first; empty cells and values not seen at fit are all zeros."""
 
     name: str
     values: Sequence[str]
@@ -244,9 +252,11 @@ ENCODERS: dict[str, type[Column]] = {
 
 
 def to_dict(column: Column) -> dict[str, Any]:
+    """An encoder as a dictionary for JSON."""
     return {"kind": column.kind, **asdict(column)}
 
 
 def from_dict(values: dict[str, Any]) -> Column:
+    """The encoder that :func:`to_dict` gave."""
     rest = {key: value for key, value in values.items() if key != "kind"}
     return ENCODERS[values["kind"]](**rest)

@@ -1,4 +1,4 @@
-"""FeatureEncoder: the columns of a node table as a feature matrix, the same way at fit and ever after."""
+"""FeatureEncoder: the columns of a node table as a feature matrix, encoded the same way at fit and later."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class FeatureEncoder:
     Args:
         columns: the columns to use; default: all but those excluded.
         kinds: {"column": "number" | "category" | "text" | "drop"} where the guess would be wrong.
-        exclude: columns that are no features: the ids and the labels.
+        exclude: columns that are no features, such as ids and labels.
 
     Attributes:
-        notes: sentences about what was dropped and why.
+        notes: sentences on what was dropped and why.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"age": [20.0, 30.0, 40.0, None], "town": ["Ulm", "Ulm", "Bern", "Bern"], "one": [1, 1, 1, 1]})
@@ -69,7 +69,17 @@ class FeatureEncoder:
     # ---------------------------------------------------------------- learning
 
     def fit(self, table: Any) -> FeatureEncoder:
-        """Learn kinds, means, categories and words from a table (a Table, pandas DataFrame or pyarrow Table)."""
+        """Learn kinds, means, categories and words from a table.
+
+        Args:
+            table: a file, a pandas DataFrame, a pyarrow Table or a Table.
+
+        Returns:
+            The encoder itself.
+
+        Raises:
+            InputError: names the column or row that cannot be used.
+        """
         table = as_table(table, "table")
         kinds = self._given_kinds(table)
         if self.columns is None:
@@ -94,7 +104,7 @@ class FeatureEncoder:
         return kinds
 
     def _learn(self, table: Table, name: str, given: str | None, dropped: dict[str, list[str]]) -> None:
-        """Learn one column; one that says nothing goes to ``dropped``, by the reason."""
+        """Learn one column; one without information goes to ``dropped``, by the reason."""
         kind, why = guess_kind(table, name) if given is None else (given, "")
         column: Column | None = None
         if kind != "drop":
@@ -112,10 +122,20 @@ class FeatureEncoder:
     # ---------------------------------------------------------------- using
 
     def transform(self, table: Any) -> Features:
-        """n×D float32: CSR where fewer than 6 % of the entries are not zero, dense otherwise."""
+        """Encode a table that has the columns of the fitted one.
+
+        Args:
+            table: a file, a pandas DataFrame, a pyarrow Table or a Table.
+
+        Returns:
+            n×D float32: CSR where fewer than 6 % of the entries are non-zero, dense otherwise.
+
+        Raises:
+            InputError: names the columns that are missing, or the row that cannot be used.
+        """
         table = as_table(table, "table")
         self._check_present(table)
-        blocks = [_lean(column.transform(table)) for column in self._used]
+        blocks = [_compact(column.transform(table)) for column in self._used]
         if not blocks:
             return np.zeros((len(table), 0), dtype=np.float32)
         size = len(table) * sum(block.shape[1] for block in blocks)
@@ -125,6 +145,7 @@ class FeatureEncoder:
         return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
 
     def fit_transform(self, table: Any) -> Features:
+        """:meth:`fit`, then :meth:`transform` of the same table."""
         return self.fit(table).transform(table)
 
     def _check_present(self, table: Table) -> None:
@@ -150,19 +171,19 @@ class FeatureEncoder:
 
     @property
     def standardised(self) -> bool:
-        """Whether a column of numbers was brought to mean 0 and deviation 1; columns of 0 and 1 are not."""
+        """Whether a column of numbers was standardised; columns of 0 and 1 are not."""
         return any(
             isinstance(column, NumberColumn) and (column.mean, column.std) != (0.0, 1.0) for column in self._used
         )
 
     def describe(self) -> list[tuple[str, str, int]]:
-        """(column, kind, number of features) of every column looked at; "drop" and 0 for those not used."""
+        """(column, kind, number of features) of every column; "drop" and 0 for those not used."""
         return list(self._described)
 
-    # ---------------------------------------------------------------- keeping
+    # ---------------------------------------------------------------- storing
 
     def to_json(self) -> str:
-        """Everything :meth:`transform` needs, as plain JSON."""
+        """Everything :meth:`transform` needs, as JSON."""
         columns = [to_dict(column) for column in self._used]
         return json.dumps({"format": FORMAT, "columns": columns, "described": self._described}, allow_nan=False)
 
@@ -184,14 +205,14 @@ class FeatureEncoder:
 
 
 def _joined(blocks: list[Features]) -> list[Features]:
-    """The blocks as CSR, neighbours that are dense as one: joining many narrow ones takes long."""
+    """The blocks as CSR, adjacent dense ones as one block: joining many narrow blocks is slow."""
     groups = groupby(blocks, key=sparse.issparse)
     return [
         block for lean, group in groups for block in (group if lean else [sparse.csr_array(np.hstack(list(group)))])
     ]
 
 
-def _lean(block: Features) -> Features:
+def _compact(block: Features) -> Features:
     """A block as CSR where that is smaller: a wide table of mostly zeros is never dense as a whole."""
     if not sparse.issparse(block) and np.count_nonzero(block) < SPARSE_BELOW * block.size:
         return sparse.csr_array(block)
@@ -199,11 +220,11 @@ def _lean(block: Features) -> Features:
 
 
 def _check_sound(column: Column) -> None:
-    """Raise a ValueError unless what was read from JSON has the right types and lengths."""
+    """Raise a ValueError unless an encoder read from JSON has the right types and lengths."""
     values = to_dict(column)
     lists = [values[key] for key in ("values", "words", "idf") if key in values]
     if not all(isinstance(one, list) for one in lists) or not isinstance(values.get("missing", True), bool):
-        raise ValueError(f"what it says of the column {column.name!r} is of the wrong type")
+        raise ValueError(f"its entry for the column {column.name!r} is of the wrong type")
     texts = [column.name, *values.get("values", []), *values.get("words", [])]
     figures = [values[key] for key in ("mean", "std") if key in values] + values.get("idf", [])
     if not all(isinstance(text, str) for text in texts):
@@ -212,4 +233,4 @@ def _check_sound(column: Column) -> None:
         raise ValueError("a figure in it is not a finite number")
     repeated = any(len(set(one)) != len(one) for one in (values.get("values", []), values.get("words", [])))
     if repeated or values.get("std", 1) <= 0 or (isinstance(column, TextColumn) and column.width != len(column.idf)):
-        raise ValueError(f"what it says of the column {column.name!r} does not hold together")
+        raise ValueError(f"its entry for the column {column.name!r} is inconsistent")

@@ -1,4 +1,4 @@
-"""Which features a graph gets: columns, a file, an array, or the graph's own structure."""
+"""Where the features of a graph come from: columns of the node table, a file (.npy, .npz), or the graph's structure."""
 
 from __future__ import annotations
 
@@ -14,19 +14,28 @@ from scipy import sparse
 from ncgc.errors import InputError, ParameterError
 from ncgc.graph.features import SPARSE_BELOW
 from ncgc.graph.validation import Features, all_finite, as_features, first_not_finite
-from ncgc.io.tables.columns import LABELS, named_column, plain
+from ncgc.io.tables.columns import LABELS, named_column, plain_name
 from ncgc.io.tables.feature_encoder import FeatureEncoder
 from ncgc.io.tables.spectral import spectral_features
 from ncgc.io.tables.table import Table, read_file
 
 ENDINGS = (".npz", ".npy")
-MAPPED_FROM = 1 << 26  # bytes from which a .npy stays on disk: float32 rows in C order are then never copied as a whole
+MAPPED_FROM = (
+    1 << 26
+)  # bytes from which a .npy file is memory-mapped: float32 rows in C order are then never copied as a whole
 ONLY_HERE = "a model fitted on them is good for this graph only"
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """n×D features, the encoder that made them if one did, where they came from, and sentences for the screen."""
+class ChosenFeatures:
+    """Features and where they came from.
+
+    Attributes:
+        matrix: n×D float32, CSR or dense.
+        encoder: that made them; None where they came from a file or the structure.
+        origin: "columns", "file", "array" or "structure".
+        notes: sentences for the user.
+    """
 
     matrix: Features
     encoder: FeatureEncoder | None
@@ -41,53 +50,65 @@ def choose_features(
     kinds: Mapping[str, str] | None,
     encoder: FeatureEncoder | None,
     adjacency: sparse.csr_array,
-) -> Chosen:
-    """The features asked for; ``taken`` are the columns of ids and labels, which are never features."""
+) -> ChosenFeatures:
+    """Make the features of a graph.
+
+    Args:
+        table: the node table.
+        taken: columns of ids and labels, which are never features.
+        features: None for all other columns, column names, a .npz or .npy file, or "none" for the structure.
+        kinds: kinds of columns, by name, where the guess would be wrong.
+        encoder: of a fitted model; then the three above do not apply.
+        adjacency: n×n symmetric CSR, for features of the structure.
+
+    Returns:
+        The features.
+    """
     if encoder is not None:
         if features is not None or kinds:
             raise ParameterError("The features of a fitted encoder are fixed; give no 'features' or 'kinds' beside it.")
-        return Chosen(encoder.transform(table), encoder, "columns", [])
+        return ChosenFeatures(encoder.transform(table), encoder, "columns", [])
     if isinstance(features, str | Path):
         if str(features) == "none":
             return _structure(table, adjacency, [f"The features are made from the graph's structure; {ONLY_HERE}."])
         return _from_file(table, features)
     made = FeatureEncoder(_free(table, features, taken), kinds, [name for name in taken if name]).fit(table)
     if not made.num_features:
-        told = f"No column is left for features, so they are made from the graph's structure; {ONLY_HERE}."
-        return _structure(table, adjacency, [*made.notes, told])
+        note = f"No column is left for features, so they are made from the graph's structure; {ONLY_HERE}."
+        return _structure(table, adjacency, [*made.notes, note])
     used = [(name, kind, width) for name, kind, width in made.describe() if width]
     shown = ", ".join(f"{name!r} ({kind}, {width:,})" for name, kind, width in used[:8])
     more = f" and {len(used) - 8:,} more" if len(used) > 8 else ""
     notes = [*made.notes, f"Features: {made.num_features:,}, from the column{'s' * (len(used) > 1)} {shown}{more}."]
     notes += [
-        f"The column {name!r} is used as a feature; give it the kind 'drop' if it tells the labels."
+        f"The column {name!r} is used as a feature; give it the kind 'drop' if it reveals the labels."
         for name, _, _ in used
-        if features is None and plain(name) in LABELS
+        if features is None and plain_name(name) in LABELS
     ]
-    return Chosen(made.transform(table), made, "columns", notes)
+    return ChosenFeatures(made.transform(table), made, "columns", notes)
 
 
-def _structure(table: Table, adjacency: sparse.csr_array, notes: list[str]) -> Chosen:
+def _structure(table: Table, adjacency: sparse.csr_array, notes: list[str]) -> ChosenFeatures:
     if not adjacency.nnz:
         raise InputError(
             f"No edge joins two nodes of {table.name} and it has no features, so that nothing tells its nodes apart; give "
             "edges between different nodes, or columns of features."
         )
-    return Chosen(spectral_features(adjacency), None, "structure", notes)
+    return ChosenFeatures(spectral_features(adjacency), None, "structure", notes)
 
 
-def _from_file(table: Table, path: str | Path) -> Chosen:
+def _from_file(table: Table, path: str | Path) -> ChosenFeatures:
     if Path(path).suffix.lower() not in ENDINGS:
         raise InputError(
             f"The features {str(path)!r} are neither a {' or '.join(ENDINGS)} file nor 'none'; name columns in a list."
         )
     matrix = read_features(path, len(table), table.name)
-    told = f"Features: {matrix.shape[1]:,}, from {Path(path).name}, a row a node in the order of {table.name}."
-    return Chosen(matrix, None, "file", [told])
+    note = f"Features: {matrix.shape[1]:,}, from {Path(path).name}, a row a node in the order of {table.name}."
+    return ChosenFeatures(matrix, None, "file", [note])
 
 
 def _free(table: Table, features: Sequence[str] | None, taken: Sequence[str | None]) -> list[str] | None:
-    """The columns named, none of which may be that of the ids or the labels: a label is never its own feature."""
+    """The columns with the given names; ids and labels are refused: a label is never its own feature."""
     if features is None:
         return None
     if not all(isinstance(name, str) for name in features):
@@ -107,9 +128,20 @@ def _free(table: Table, features: Sequence[str] | None, taken: Sequence[str | No
 
 
 def read_features(path: str | Path, rows: int, nodes: str) -> Features:
-    """rows×D float32 from a ``.npy`` (one 2-D array) or ``.npz`` (scipy's ``save_npz``, or an archive of one 2-D array).
+    """Read features from a ``.npy`` file (one 2-D array) or ``.npz`` (scipy's ``save_npz``, or one 2-D array).
 
-    ``nodes`` is what the node table is called, for messages. CSR below 6 % non-zeros, dense above.
+    Opened with ``allow_pickle=False``: files of objects are refused.
+
+    Args:
+        path: the file; its rows are in the order of the node table.
+        rows: number of nodes.
+        nodes: name of the node table, for messages.
+
+    Returns:
+        rows×D float32, CSR below 6 % non-zeros, dense above.
+
+    Raises:
+        InputError: names what is wrong with the file and what to do.
     """
     path = Path(path)
     if path.suffix.lower() not in ENDINGS:
@@ -133,20 +165,20 @@ def read_features(path: str | Path, rows: int, nodes: str) -> Features:
 
 
 def _large(path: Path) -> bool:
-    """Whether the file is an array that had better stay on disk."""
+    """Whether the file is an array that is better memory-mapped."""
     try:
         return path.suffix.lower() == ".npy" and path.is_file() and path.stat().st_size >= MAPPED_FROM
-    except OSError:  # read_file says why
+    except OSError:  # read_file reports why
         return False
 
 
 def _mapped(path: Path) -> Any:
-    """The array in the file, memory-mapped: rows are brought in when they are used, and may be dropped again."""
+    """The array in the file, memory-mapped: rows are read when used and may be evicted again."""
     return _checked_kind(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def _load(content: bytes, ending: str) -> Any:
-    """The 2-D matrix of numbers in the file; a ValueError says why there is none."""
+    """The 2-D matrix of numbers in the file, or a ValueError with the reason."""
     loaded = np.load(io.BytesIO(content), allow_pickle=False)
     matrix: Any = loaded
     if not isinstance(loaded, np.ndarray):
