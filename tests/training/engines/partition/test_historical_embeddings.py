@@ -6,7 +6,7 @@ import torch
 
 from ncgc import NCGC
 from ncgc.graph.features import FeatureNormalizer
-from ncgc.models.ncgc_parts import make_network
+from ncgc.models.ncgc_components import make_network
 from ncgc.nn import GraphOperators
 from ncgc.ops import RowDraws
 from ncgc.training.engines.partition.historical_embeddings import LastLook

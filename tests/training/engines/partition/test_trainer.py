@@ -69,7 +69,7 @@ def test_what_is_predicted_is_exact_without_a_halo_too(make_planted, backbone):
     graph, split = make_planted()
     model = NCGC(**(BY_PARTS | {"backbone": backbone, "halo": 0})).fit(graph, split)
     with torch.no_grad():
-        expected = model.network_.eval()(GraphOperators(model.scaling_.apply(graph)))
+        expected = model.network_.eval()(GraphOperators(model.normalizer_.apply(graph)))
     assert model.decision_function() == pytest.approx(expected.logits.numpy(), abs=1e-4)
     assert model.decision_function().std(axis=0).max() > 1e-2  # nodes differ, by more than the comparison allows
 
