@@ -113,7 +113,13 @@ def find_info(name: str) -> DatasetInfo:
 
 
 def family_of(name: str) -> str:
-    """The family of the data set called ``name``; "custom" for any other graph.
+    """The family of a data set.
+
+    Args:
+        name: of a graph.
+
+    Returns:
+        "citation", "amazon", "coauthor" or "embedded"; "custom" for a graph that is no known data set.
 
     >>> family_of("cora"), family_of("my customers")
     ('citation', 'custom')

@@ -32,7 +32,7 @@ class DownloadError(Exception):
 
 
 def address_of(info: DatasetInfo) -> str:
-    """The folder on the web that PyG's class for the family downloads from."""
+    """The web address that PyG's class for the family downloads from."""
     from torch_geometric.datasets import Amazon, Coauthor, Planetoid
 
     return {"citation": Planetoid, "amazon": Amazon, "coauthor": Coauthor}[info.family].url.rstrip("/")

@@ -74,6 +74,7 @@ class RestrictedUnpickler(pickle.Unpickler):
     """
 
     def find_class(self, module: str, name: str, /) -> Any:
+        """The function of an allowed name; called by the unpickler for every name in the file."""
         try:
             return _ALLOWED[module, name]
         except KeyError:

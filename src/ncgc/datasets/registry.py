@@ -90,7 +90,14 @@ def cache_root() -> Path:
 
 
 def search_roots(root: str | Path | None = None) -> list[Path]:
-    """The folders searched, first to last; ``root`` must be a folder, the other two may be missing."""
+    """The folders searched for data sets.
+
+    Args:
+        root: a folder to look in first; it must exist.
+
+    Returns:
+        ``root``, $NCGC_DATA where set, and the cache folder, in this order; the last two may be missing.
+    """
     roots = []
     if root is not None:
         given = Path(root).expanduser()

@@ -152,7 +152,7 @@ def as_array(given: Any, what: str, expected: str) -> np.ndarray:
 
 
 def is_whole(array: np.ndarray) -> bool:
-    """Whether every entry is a whole number, whatever the type of the array."""
+    """Whether every entry of an array is a whole number, be it stored as an integer or a float."""
     if np.issubdtype(array.dtype, np.integer):
         return True
     return bool(
@@ -236,14 +236,28 @@ def row_blocks(rows: int, columns: int) -> Iterator[slice]:
 
 
 def all_finite(features: Features) -> bool:
-    """Whether every feature is a finite number; dense features, which may be memory-mapped, are read in blocks."""
+    """Whether every feature is a finite number; dense features, which may be memory-mapped, are read in blocks.
+
+    Args:
+        features: n×D, CSR or dense.
+
+    Returns:
+        True where there is no NaN or infinite entry.
+    """
     if sparse.issparse(features):
         return bool(np.isfinite(features.data).all())
     return all(bool(np.isfinite(features[rows]).all()) for rows in row_blocks(*features.shape))
 
 
 def first_not_finite(features: Features) -> tuple[int, int]:
-    """Row and column of the first NaN or infinite entry; a GraphError where there is none."""
+    """Find the first NaN or infinite entry.
+
+    Args:
+        features: n×D, CSR or dense, with such an entry.
+
+    Returns:
+        Its row and column.
+    """
     if sparse.issparse(features):
         at = int((~np.isfinite(features.data)).argmax())
         return int(np.searchsorted(features.indptr, at, side="right")) - 1, int(features.indices[at])
@@ -264,7 +278,14 @@ def listed(names: np.ndarray, most: int = 8) -> str:
 
 
 def check_is_graph(graph: Any) -> None:
-    """Check that a value is a Graph; the GraphError names the functions that build one."""
+    """Check that a value is a Graph.
+
+    Args:
+        graph: any value.
+
+    Raises:
+        GraphError: names the functions that build a Graph.
+    """
     from ncgc.graph.graph import Graph  # graph.py imports this file
 
     if not isinstance(graph, Graph):
@@ -280,6 +301,9 @@ def check_same_features(graph: Graph, fitted: int) -> None:
     Args:
         graph: the graph to predict on.
         fitted: number of features at fit.
+
+    Raises:
+        GraphError: otherwise.
     """
     if graph.num_features != fitted:
         raise GraphError(

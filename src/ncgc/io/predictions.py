@@ -101,7 +101,14 @@ def write_predictions(path: str | Path, frame: pd.DataFrame) -> None:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """The bytes of the .csv file that :func:`write_predictions` would write."""
+    """Predictions as CSV.
+
+    Args:
+        frame: from :func:`predictions_frame`.
+
+    Returns:
+        The bytes of the .csv file that :func:`write_predictions` would write.
+    """
     return _csv(_arrow(frame))
 
 

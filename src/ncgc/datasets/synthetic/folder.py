@@ -113,18 +113,33 @@ def check_place(path: str | Path, model: BlockModel, overwrite: bool = False) ->
 
 
 def expected_bytes(model: BlockModel) -> int:
-    """About how many bytes the folder takes: 8 an edge, 20 a node, and 4 an entry (dense) or 5 a word (sparse)."""
+    """Estimate the size of the folder: 8 bytes an edge, 20 a node, and 4 an entry (dense) or 5 a word (sparse).
+
+    Args:
+        model: the block model.
+
+    Returns:
+        Bytes.
+    """
     dense = model.num_features <= DENSE_UP_TO
     row = 4 * model.num_features if dense else 5 * model.features_per_node + 8
     return 8 * model.num_edges + (row + 20) * model.num_nodes
 
 
 def num_steps(model: BlockModel) -> int:
-    """How often :func:`write_graph` calls ``step``: twice for the nodes, then once a block."""
+    """How often :func:`write_graph` calls ``step``: twice for the nodes, then once a block.
+
+    Args:
+        model: the block model.
+
+    Returns:
+        The number of calls.
+    """
     return 2 + sum(-(-model.num_nodes // size) for size in (model.nodes_a_stretch, model.nodes_a_page))
 
 
 def features_name(model: BlockModel) -> str:
+    """The file of the features: dense for few columns, sparse for many."""
     return "features.npy" if model.num_features <= DENSE_UP_TO else "features.npz"
 
 

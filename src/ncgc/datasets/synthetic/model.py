@@ -124,6 +124,7 @@ class BlockModel:
         return max(min(WORDS_A_BLOCK // self.features_per_node, NODES_A_BLOCK), 1)
 
     def to_dict(self) -> dict[str, Any]:
+        """All settings by name."""
         return asdict(self)
 
 

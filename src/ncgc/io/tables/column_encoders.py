@@ -138,6 +138,7 @@ class NumberColumn:
 
     @classmethod
     def fit(cls, table: Table, name: str) -> NumberColumn | None:
+        """Learn mean and deviation; None where all cells are empty or the same number other than 0."""
         values = numbers(table, name, REMEDY)
         known = values[~np.isnan(values)]
         missing = len(known) < len(values)
@@ -155,6 +156,7 @@ class NumberColumn:
         return 1 + self.missing
 
     def transform(self, table: Table) -> np.ndarray:
+        """(n, 1) or, with flags, (n, 2) float32."""
         values = numbers(table, self.name, REMEDY)
         missing = np.isnan(values)
         with np.errstate(over="ignore"):  # clipped in the same line
@@ -174,6 +176,7 @@ class CategoryColumn:
 
     @classmethod
     def fit(cls, table: Table, name: str) -> CategoryColumn | None:
+        """Learn the values; None where all cells are empty or the same."""
         cells = text_cells(table.column(name))
         counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(cells.drop_null()).to_pylist()}
         if not counts or (len(counts) == 1 and not cells.null_count):
@@ -186,6 +189,7 @@ class CategoryColumn:
         return len(self.values)
 
     def transform(self, table: Table) -> sparse.csr_array:
+        """n×k CSR, float32."""
         cells = text_cells(table.column(self.name))
         found = pc.index_in(cells, value_set=pa.array(self.values, pa.string()), skip_nulls=True)
         index = np.asarray(pc.fill_null(found, -1).to_numpy())
@@ -208,6 +212,7 @@ class TextColumn:
 
     @classmethod
     def fit(cls, table: Table, name: str) -> TextColumn | None:
+        """Learn the words and their document frequencies; None where there are no words."""
         from sklearn.feature_extraction.text import CountVectorizer
 
         cells = _documents(table, name)
@@ -227,6 +232,7 @@ class TextColumn:
         return len(self.words)
 
     def transform(self, table: Table) -> sparse.csr_array:
+        """n×k CSR, float32."""
         from sklearn.feature_extraction.text import CountVectorizer
 
         counter = CountVectorizer(vocabulary=list(self.words), dtype=np.float32)

@@ -145,7 +145,14 @@ class FeatureEncoder:
         return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
 
     def fit_transform(self, table: Any) -> Features:
-        """:meth:`fit`, then :meth:`transform` of the same table."""
+        """Fit on a table and encode it.
+
+        Args:
+            table: a file, a pandas DataFrame, a pyarrow Table or a Table.
+
+        Returns:
+            n×D float32, CSR or dense, as :meth:`transform`.
+        """
         return self.fit(table).transform(table)
 
     def _check_present(self, table: Table) -> None:
@@ -189,7 +196,17 @@ class FeatureEncoder:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> FeatureEncoder:
-        """The encoder that :meth:`to_json` wrote; nothing is unpickled."""
+        """Restore an encoder; nothing is unpickled.
+
+        Args:
+            text: from :meth:`to_json`.
+
+        Returns:
+            The fitted encoder.
+
+        Raises:
+            InputError: if the text is no encoder, or inconsistent.
+        """
         try:
             content = json.loads(text)
             if content["format"] != FORMAT:

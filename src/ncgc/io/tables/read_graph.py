@@ -158,7 +158,14 @@ class TableSchema:
 
     @classmethod
     def of(cls, tables: GraphTables) -> TableSchema:
-        """The schema of tables that were read."""
+        """The schema of tables that were read.
+
+        Args:
+            tables: from :func:`read_graph`.
+
+        Returns:
+            Their columns, the origin of the features and the encoder.
+        """
         return cls(dict(tables.columns), tables.features, tables.encoder)
 
     def to_dict(self) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class Table:
         return f"{self.name} {self.place(row)}"
 
     def column(self, name: str) -> pa.ChunkedArray:
+        """The cells of a column."""
         return self.data.column(name)
 
     @property
@@ -57,10 +58,20 @@ class Table:
 
 
 def read_table(path: str | Path, delimiter: str | None = None) -> Table:
-    """The table in a file, chosen by its extension: .csv, .tsv, .txt (tabs), each also .gz, and .parquet.
+    """Read a file: .csv, .tsv, .txt (tabs), each also .gz, or .parquet.
 
-    Cells of text files are kept as the strings they are, so that the id 007 stays 007; Parquet keeps its types. Rows are
-    numbered as a text editor shows them, the header being row 1; those of Parquet, which has no header, from 1.
+    Cells of text files stay strings, so that the id 007 stays 007; Parquet keeps its types. Rows are numbered as a text
+    editor shows them, the header being row 1; those of Parquet, which has no header, from 1.
+
+    Args:
+        path: the file.
+        delimiter: of a text file; by default from its extension and header.
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: names the file and, where there is one, the row, and what to do.
     """
     path = Path(path)
     check_no_folder(path)
