@@ -86,8 +86,8 @@ class Split:
         Returns:
             The split, validated.
         """
-        nobody = np.zeros(0, dtype=np.int64)
-        return cls(np.flatnonzero(graph.labels >= 0), nobody, nobody, name="labelled").validate(graph)
+        none = np.zeros(0, dtype=np.int64)
+        return cls(np.flatnonzero(graph.labels >= 0), none, none, name="labelled").validate(graph)
 
     def training_labels(self, graph: Graph) -> np.ndarray:
         """The labels that training may see.

@@ -52,6 +52,6 @@ def as_graph(data: Any, **options: Any) -> Graph:
 
 
 def _is_a(data: Any, module: str, name: str) -> bool:
-    """Whether data is of a class of a library, which nobody has an object of before the library is imported."""
+    """Whether data is of a library's class; where the library was never imported, it cannot be."""
     library = sys.modules.get(module)
     return library is not None and isinstance(data, getattr(library, name))

@@ -20,9 +20,8 @@ from ncgc.io.tables.spectral import spectral_features
 from ncgc.io.tables.table import Table, read_file
 
 ENDINGS = (".npz", ".npy")
-MAPPED_FROM = (
-    1 << 26
-)  # bytes from which a .npy file is memory-mapped: float32 rows in C order are then never copied as a whole
+# Bytes from which a .npy file is memory-mapped: float32 rows in C order are then never copied as a whole.
+MAPPED_FROM = 1 << 26
 ONLY_HERE = "a model fitted on them is good for this graph only"
 
 
@@ -58,7 +57,7 @@ def choose_features(
         taken: columns of ids and labels, which are never features.
         features: None for all other columns, column names, a .npz or .npy file, or "none" for the structure.
         kinds: kinds of columns, by name, where the guess would be wrong.
-        encoder: of a fitted model; then the three above do not apply.
+        encoder: of a fitted model; ``features`` and ``kinds`` must then be None.
         adjacency: n×n symmetric CSR, for features of the structure.
 
     Returns:
