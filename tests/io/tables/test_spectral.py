@@ -9,10 +9,10 @@ from scipy import sparse
 from ncgc import Graph
 from ncgc.errors import ParameterError
 from ncgc.io import spectral_features
-from ncgc.io.tables import structure
+from ncgc.io.tables import spectral
 
 
-def walk(adjacency):
+def normalised(adjacency):
     degree = np.asarray(adjacency.sum(axis=1)).ravel()
     root = np.divide(1, np.sqrt(degree), out=np.zeros_like(degree, dtype=float), where=degree > 0)
     return adjacency.toarray() * root[:, None] * root
@@ -29,9 +29,9 @@ def blocks(sizes, seed=0, inside=0.3, across=0.01):
 @pytest.mark.parametrize("exact", [True, False])
 def test_they_are_the_leading_eigenvectors(monkeypatch, exact):
     adjacency, _ = blocks([40, 50, 60, 70])
-    monkeypatch.setattr(structure, "DENSE_UP_TO", 1000 if exact else 10)
+    monkeypatch.setattr(spectral, "DENSE_UP_TO", 1000 if exact else 10)
     features = spectral_features(adjacency, dimensions=3)
-    values, vectors = np.linalg.eigh(walk(adjacency))
+    values, vectors = np.linalg.eigh(normalised(adjacency))
     expected = vectors[:, [-2, -3, -4]] * np.sqrt(220)  # without that of eigenvalue 1
     expected *= np.sign(expected[np.abs(expected).argmax(axis=0), range(3)])
     np.testing.assert_allclose(features[:, :3], expected, atol=1e-3)
@@ -43,7 +43,7 @@ def test_small_components_do_not_hide_the_large_one(monkeypatch, exact):
     large, block = blocks([60, 60], across=0.02)
     pairs = sparse.block_diag([sparse.csr_array([[0, 1], [1, 0]])] * 40)
     adjacency = sparse.csr_array(sparse.block_diag([large, pairs, sparse.csr_array((5, 5))]))
-    monkeypatch.setattr(structure, "DENSE_UP_TO", 1000 if exact else 10)
+    monkeypatch.setattr(spectral, "DENSE_UP_TO", 1000 if exact else 10)
     features = spectral_features(adjacency, dimensions=8)
     assert features.shape == (205, 10)
     of_components, rest = features[:, :2], features[:, 2:8]
@@ -90,7 +90,7 @@ def small_graphs(draw):
 @given(small_graphs(), st.integers(1, 70), st.booleans())
 def test_any_graph(adjacency, dimensions, exact):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(structure, "DENSE_UP_TO", 100 if exact else 8)
+        patch.setattr(spectral, "DENSE_UP_TO", 100 if exact else 8)
         features = spectral_features(adjacency, dimensions)
     assert features.shape[0] == adjacency.shape[0]
     assert 2 <= features.shape[1] <= dimensions + 2

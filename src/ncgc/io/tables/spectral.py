@@ -1,4 +1,4 @@
-"""Features out of the graph alone, for when there are no others: where a node lies, and how many neighbours it has."""
+"""Features from the graph's structure, where there are no others: spectral coordinates and degrees."""
 
 from __future__ import annotations
 
@@ -9,22 +9,31 @@ from scipy.sparse.csgraph import connected_components
 from ncgc.errors import ParameterError
 
 DENSE_UP_TO = 400  # nodes; below, LAPACK's whole decomposition is quicker than an iteration and exact
-STEPS = 5  # vectors of the Krylov space for each one wanted
-LEAST = 100  # of them
-BLOCK = 4
+STEPS = 5  # Krylov vectors for each eigenvector wanted,
+LEAST = 100  # and at least so many in all
+BLOCK = 4  # vectors a step
 
 
 def spectral_features(adjacency: sparse.csr_array, dimensions: int = 64, seed: int = 0) -> np.ndarray:
-    """n×(at most ``dimensions`` + 2) float32: leading eigenvectors of D^-1/2·A·D^-1/2, then two columns about degrees.
+    """Leading eigenvectors of D^-1/2·A·D^-1/2, and two columns of degrees.
 
-    The eigenvectors of the eigenvalue 1 are known, √d on one component each and zero elsewhere: of these the largest
-    components' are used, at most a quarter of the dimensions and none if the graph is connected. The others come from
-    Lanczos' iteration on what is left (exact for small graphs, after a fixed number of steps for large ones), so that a
-    thousand small components do not hide the shape of the large one. Columns have mean square 1 and their largest entry is
-    positive; isolated nodes are zero. The degree columns are log(1 + d) and its mean over the neighbours, standardised.
+    The eigenvectors of the eigenvalue 1 are known, √d on one component each and zero elsewhere: those of the largest
+    components are used, at most a quarter of the dimensions and none if the graph is connected. The others come from the
+    Lanczos iteration on the orthogonal complement (exact for small graphs, a fixed number of steps for large ones), so
+    that a thousand small components do not hide the shape of the large one. Columns have mean square 1 and their largest
+    entry is positive; isolated nodes are zero. The degree columns are log(1 + d) and its mean over the neighbours,
+    standardised.
 
-    The same graph and seed give the same features; another graph gives others that mean something else, so that a model
-    fitted on them is good for its own graph only.
+    The same graph and seed give the same features. Those of another graph are not comparable, so a model fitted on them
+    is good for its own graph only.
+
+    Args:
+        adjacency: n×n symmetric CSR.
+        dimensions: number of eigenvectors, at most.
+        seed: of the start of the iteration.
+
+    Returns:
+        n×(at most ``dimensions`` + 2) float32.
 
     >>> ring = sparse.csr_array(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
     >>> spectral_features(ring, dimensions=2).shape
@@ -49,17 +58,17 @@ def _vectors(adjacency: sparse.csr_array, dimensions: int, generator: np.random.
     if not adjacency.shape[0]:
         return np.zeros((0, 0))
     rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
-    strength = np.bincount(rows, weights=adjacency.data)  # in doubles: weights may be as large as float32 holds
+    strength = np.bincount(rows, weights=adjacency.data)  # in float64: weights may be as large as float32 holds
     root = 1 / np.sqrt(strength)
-    walk = adjacency.copy()
-    walk.data = (walk.data * root[rows] * root[walk.indices]).astype(np.float32)
+    normalised = adjacency.copy()
+    normalised.data = (normalised.data * root[rows] * root[normalised.indices]).astype(np.float32)
     trivial = _Trivial(adjacency, strength)
     components = trivial.vectors(dimensions // 4)
     wanted = min(dimensions - components.shape[1], len(strength) - trivial.count)
     if wanted <= 0:
         return components
     solve = _exact if len(strength) <= DENSE_UP_TO else _lanczos
-    return np.hstack([components, solve(walk, trivial, wanted, generator)])
+    return np.hstack([components, solve(normalised, trivial, wanted, generator)])
 
 
 class _Trivial:
@@ -73,31 +82,33 @@ class _Trivial:
         self.count = len(self.largest)
 
     def vectors(self, most: int) -> np.ndarray:
-        """n×k of the largest components; k = 0 where there is but one, whose vector the degrees say already."""
+        """n×k of the largest components; k = 0 where there is only one, whose vector repeats the degrees."""
         chosen = self.largest[: most if self.count > 1 else 0]
         return np.where(self.part[:, None] == chosen, self.value[:, None], 0)
 
     def removed_from(self, vectors: np.ndarray) -> np.ndarray:
-        """k×n vectors without their share of any of these eigenvectors."""
-        shares = [np.bincount(self.part, weights=self.value * one)[self.part] for one in vectors]
-        return vectors - self.value * np.stack(shares)
+        """k×n vectors, projected onto the complement of these eigenvectors."""
+        parts = [np.bincount(self.part, weights=self.value * one)[self.part] for one in vectors]
+        return vectors - self.value * np.stack(parts)
 
 
-def _exact(walk: sparse.csr_array, trivial: _Trivial, wanted: int, generator: np.random.Generator) -> np.ndarray:
+def _exact(normalised: sparse.csr_array, trivial: _Trivial, wanted: int, generator: np.random.Generator) -> np.ndarray:
     """n×wanted by the dense decomposition, with the eigenvalues 1 moved below all others."""
     same = trivial.part[:, None] == trivial.part
-    lowered = walk.toarray().astype(np.float64) - 3 * same * np.outer(trivial.value, trivial.value)
+    lowered = normalised.toarray().astype(np.float64) - 3 * same * np.outer(trivial.value, trivial.value)
     _, vectors = np.linalg.eigh(lowered)
     return vectors[:, ::-1][:, :wanted]
 
 
-def _lanczos(walk: sparse.csr_array, trivial: _Trivial, wanted: int, generator: np.random.Generator) -> np.ndarray:
+def _lanczos(
+    normalised: sparse.csr_array, trivial: _Trivial, wanted: int, generator: np.random.Generator
+) -> np.ndarray:
     """n×wanted Ritz vectors of the largest Ritz values in a block Krylov space of fixed size, fully reorthogonalised.
 
-    The work is fixed: what is well separated has converged by then, and what is not would carry little. A block finds
-    eigenvalues that lie together, as those of many like clusters do, where a single vector would miss some.
+    The work is fixed: well separated eigenvectors have converged by then, and others would carry little. A block finds
+    clustered eigenvalues, as many similar communities have, where a single vector would miss some.
     """
-    n = walk.shape[0]
+    n = normalised.shape[0]
     size = min(max(STEPS * wanted, LEAST), n - trivial.count) // BLOCK * BLOCK
     basis = np.zeros((size, n), dtype=np.float32)
     projected = np.zeros((size, size))
@@ -105,10 +116,10 @@ def _lanczos(walk: sparse.csr_array, trivial: _Trivial, wanted: int, generator: 
     for start in range(0, size, BLOCK):
         now, known = slice(start, start + BLOCK), slice(0, start + BLOCK)
         basis[now] = _orthonormal(block, basis[:start], trivial, generator)
-        block = trivial.removed_from((walk @ np.ascontiguousarray(basis[now].T)).T).astype(np.float32)
+        block = trivial.removed_from((normalised @ np.ascontiguousarray(basis[now].T)).T).astype(np.float32)
         lengths = np.linalg.norm(block, axis=1)
-        projected[known, now] = shares = basis[known] @ block.T
-        block -= shares.T @ basis[known]
+        projected[known, now] = coefficients = basis[known] @ block.T
+        block -= coefficients.T @ basis[known]
         if (np.linalg.norm(block, axis=1) < 0.1 * lengths).any():  # little is left, and much of that is rounding
             block -= (block @ basis[known].T) @ basis[known]
     _, vectors = np.linalg.eigh(np.triu(projected) + np.triu(projected, 1).T)
@@ -116,7 +127,7 @@ def _lanczos(walk: sparse.csr_array, trivial: _Trivial, wanted: int, generator: 
 
 
 def _orthonormal(block: np.ndarray, basis: np.ndarray, trivial: _Trivial, generator: np.random.Generator) -> np.ndarray:
-    """b×n orthonormal rows out of rows orthogonal to the basis; those with nothing left are drawn anew."""
+    """b×n orthonormal rows from rows orthogonal to the basis; rows that vanished are drawn anew."""
     lengths = np.linalg.norm(block, axis=1, keepdims=True)
     block = block / np.maximum(lengths, 1e-30)
     rows, triangle = np.linalg.qr(block.T)

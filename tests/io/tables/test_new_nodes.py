@@ -12,8 +12,8 @@ from scipy import sparse
 from ncgc import Graph
 from ncgc.errors import GraphError, InputError, ModelFileError
 from ncgc.io import read_graph
-from ncgc.io.tables.attach import attach_nodes
-from ncgc.io.tables.reading import Reading
+from ncgc.io.tables.new_nodes import attach_nodes
+from ncgc.io.tables.read_graph import TableSchema
 
 NODES = "id,label,age,town\nA,spam,20,Ulm\nB,,30,Bern\nC,ham,40,Ulm\nD,,50,Bern\n"
 EDGES = "source,target\nA,B\nB,C\nC,D\n"
@@ -30,9 +30,9 @@ def tables(read):
 def attach(tables, save):
     """New tables as text, attached to the graph of NODES and EDGES."""
 
-    def run(nodes=NEW, edges=LINKS, reading=None, old=None, **options):
+    def run(nodes=NEW, edges=LINKS, schema=None, old=None, **options):
         paths = save("new.csv", nodes), save("links.csv", edges)
-        return attach_nodes(old or tables.graph, *paths, reading or Reading.of(tables), **options)
+        return attach_nodes(old or tables.graph, *paths, schema or TableSchema.of(tables), **options)
 
     return run
 
@@ -104,7 +104,7 @@ def test_edges_between_old_nodes_are_added(attach):
 def test_an_edge_given_again_keeps_the_larger_weight(read, save):
     old = read(NODES, "source,target,weight\nA,B,2\nB,C,5\n")
     links = save("l.csv", "source,target,weight\nA,B,3\nC,B,4\nX,A,7\n")
-    found = attach_nodes(old.graph, save("n.csv", "id,age,town\nX,1,Ulm\n"), links, Reading.of(old))
+    found = attach_nodes(old.graph, save("n.csv", "id,age,town\nX,1,Ulm\n"), links, TableSchema.of(old))
     assert found.graph.adjacency[[0], [1]].item() == 3
     assert found.graph.adjacency[[1], [2]].item() == 5
     assert found.graph.adjacency[[4], [0]].item() == 7
@@ -112,7 +112,7 @@ def test_an_edge_given_again_keeps_the_larger_weight(read, save):
 
 def test_missing_weights_beside_a_weighted_graph_are_said(read, save):
     old = read(NODES, "source,target,weight\nA,B,2\nB,C,5\n")
-    found = attach_nodes(old.graph, save("n.csv", NEW), save("l.csv", LINKS), Reading.of(old))
+    found = attach_nodes(old.graph, save("n.csv", NEW), save("l.csv", LINKS), TableSchema.of(old))
     assert any("have weights and those of l.csv have none: each counts 1" in note for note in found.notes)
     assert found.graph.adjacency[[4], [0]].item() == 1
 
@@ -121,10 +121,14 @@ def test_numbers_and_text_name_the_same_node(save):
     old = Graph.from_edges([[0, 1]], np.eye(2), [0, 1], node_ids=[7, 8])
     new = pd.DataFrame({"id": ["9", "x"]})
     links = pd.DataFrame({"source": ["9", "x"], "target": ["7", "9"]})
-    found = attach_nodes(old, new, links, Reading(), features=np.eye(2))
+    found = attach_nodes(old, new, links, TableSchema(), features=np.eye(2))
     assert found.graph.node_ids.tolist() == ["7", "8", "9", "x"]
     numbers = attach_nodes(
-        old, pd.DataFrame({"id": [9]}), pd.DataFrame({"source": [9], "target": [8]}), Reading(), features=np.eye(2)[:1]
+        old,
+        pd.DataFrame({"id": [9]}),
+        pd.DataFrame({"source": [9], "target": [8]}),
+        TableSchema(),
+        features=np.eye(2)[:1],
     )
     assert numbers.graph.node_ids.tolist() == [7, 8, 9]
     assert numbers.ids.dtype == np.int64
@@ -133,7 +137,11 @@ def test_numbers_and_text_name_the_same_node(save):
 def test_an_old_graph_without_ids_is_numbered():
     old = Graph.from_edges([[0, 1]], np.eye(2), [0, 1])
     found = attach_nodes(
-        old, pd.DataFrame({"id": [2]}), pd.DataFrame({"source": [2], "target": [1]}), Reading(), features=np.eye(2)[:1]
+        old,
+        pd.DataFrame({"id": [2]}),
+        pd.DataFrame({"source": [2], "target": [1]}),
+        TableSchema(),
+        features=np.eye(2)[:1],
     )
     assert edges_of(found.graph) == [(0, 1), (1, 2)]
 
@@ -167,7 +175,7 @@ def test_a_new_id_twice_is_refused(attach):
 
 def test_edges_without_a_header_are_refused(attach):
     with pytest.raises(InputError, match="has no header"):
-        attach(edges="X,A\nY,X\n", reading=Reading({}, "columns", None), features=None)
+        attach(edges="X,A\nY,X\n", schema=TableSchema({}, "columns", None), features=None)
 
 
 # ---------------------------------------------------------------- columns
@@ -175,16 +183,16 @@ def test_edges_without_a_header_are_refused(attach):
 
 def test_columns_are_those_of_the_model(read, save):
     old = read(NODES.replace("id,", "doc,", 1), "p,q\nA,B\nB,C\n", id="doc", source="p", target="q")
-    reading = Reading.from_dict(json.loads(json.dumps(Reading.of(old).to_dict())))
+    schema = TableSchema.from_dict(json.loads(json.dumps(TableSchema.of(old).to_dict())))
     new, links = "key,doc,age,town\n1,X,25,Bern\n2,Y,45,Ulm\n", "a,p,q\n1,X,A\n"
-    found = attach_nodes(old.graph, save("n.csv", new), save("l.csv", links), reading)
+    found = attach_nodes(old.graph, save("n.csv", new), save("l.csv", links), schema)
     assert found.ids.tolist() == ["X", "Y"]
     named = attach_nodes(
-        old.graph, save("n.csv", new), save("l.csv", "q,p,to\nX,Z,A\n"), reading, source="q", target="to"
+        old.graph, save("n.csv", new), save("l.csv", "q,p,to\nX,Z,A\n"), schema, source="q", target="to"
     )
     assert named.bridges == 1
     with pytest.raises(InputError, match="has no column 'doc' to take the ids from"):
-        attach_nodes(old.graph, save("n.csv", NEW), save("l.csv", links), reading)
+        attach_nodes(old.graph, save("n.csv", NEW), save("l.csv", links), schema)
 
 
 def test_missing_feature_columns_are_named(attach):
@@ -204,25 +212,25 @@ def test_labels_are_kept_apart(attach):
 
 
 def test_features_of_a_file_need_a_file(tables, attach, tmp_path):
-    reading = Reading(tables.columns, "file")
+    schema = TableSchema(tables.columns, "file")
     with pytest.raises(
         InputError, match=r"give those of the 2 nodes in new.csv as a .npz or .npy file with --features"
     ):
-        attach(reading=reading)
+        attach(schema=schema)
     width = tables.graph.num_features
     np.save(tmp_path / "x.npy", np.full((2, width), 3.0))
-    found = attach(reading=reading, features=tmp_path / "x.npy")
+    found = attach(schema=schema, features=tmp_path / "x.npy")
     assert (found.graph.features[4:] == 3).all()
     np.save(tmp_path / "narrow.npy", np.ones((2, width - 1)))
     with pytest.raises(InputError, match=rf"narrow.npy has 2 rows and {width - 1} columns.* 2 and {width} are needed"):
-        attach(reading=reading, features=tmp_path / "narrow.npy")
+        attach(schema=schema, features=tmp_path / "narrow.npy")
     np.save(tmp_path / "short.npy", np.ones((1, width)))
     with pytest.raises(InputError, match=r"has 1 rows but new.csv has 2 nodes"):
-        attach(reading=reading, features=tmp_path / "short.npy")
+        attach(schema=schema, features=tmp_path / "short.npy")
     with pytest.raises(InputError, match="The array of features has 1 rows"):
-        attach(reading=reading, features=np.ones((1, width)))
+        attach(schema=schema, features=np.ones((1, width)))
     with pytest.raises(GraphError, match="not a finite number"):
-        attach(reading=reading, features=np.full((2, width), np.nan))
+        attach(schema=schema, features=np.full((2, width), np.nan))
 
 
 def test_features_of_columns_need_no_file(attach, tmp_path):
@@ -232,7 +240,7 @@ def test_features_of_columns_need_no_file(attach, tmp_path):
 
 def test_features_of_the_structure_cannot_be_had(attach):
     with pytest.raises(InputError, match="fitted on features of its graph's structure, which new nodes do not have"):
-        attach(reading=Reading({}, "structure"))
+        attach(schema=TableSchema({}, "structure"))
 
 
 def test_an_encoder_of_another_width_is_the_models_fault(tables, attach):
@@ -244,7 +252,7 @@ def test_an_encoder_of_another_width_is_the_models_fault(tables, attach):
 @pytest.mark.parametrize("new_form", [np.asarray, sparse.csr_array])
 def test_sparse_and_dense_features_go_together(tables, attach, old_form, new_form):
     old = tables.graph.with_features(old_form(np.eye(4)))
-    found = attach(reading=Reading(tables.columns, "array"), old=old, features=new_form(2 * np.eye(4)[:2]))
+    found = attach(schema=TableSchema(tables.columns, "array"), old=old, features=new_form(2 * np.eye(4)[:2]))
     both = found.graph.features
     assert sparse.issparse(both) == sparse.issparse(old.features)
     dense = both.toarray() if sparse.issparse(both) else both
@@ -264,11 +272,11 @@ def test_sparse_and_dense_features_go_together(tables, attach, old_form, new_for
         {"features": "file", "encoder": "{}"},
     ],
 )
-def test_a_reading_that_does_not_hold_together_is_a_sentence(values):
+def test_an_inconsistent_schema_is_refused(values):
     with pytest.raises(ModelFileError, match="fit and save it anew"):
-        Reading.from_dict(values)
+        TableSchema.from_dict(values)
 
 
 def test_a_damaged_encoder_is_a_sentence():
     with pytest.raises(InputError, match="feature encoder cannot be read"):
-        Reading.from_dict({"features": "columns", "encoder": "{"})
+        TableSchema.from_dict({"features": "columns", "encoder": "{"})

@@ -1,4 +1,4 @@
-"""Nodes that a model has never seen, joined to the graph it was fitted on, or as a graph of their own."""
+"""New nodes for a fitted model: attached to the graph it was fitted on, or as a graph of their own."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scipy import sparse
 
 from ncgc.errors import InputError, ModelFileError
 from ncgc.graph import Graph
-from ncgc.graph.adjacency import Merged
+from ncgc.graph.adjacency import MergedEdges
 from ncgc.graph.validation import Features, as_features
-from ncgc.io.tables.arrays import read_features
 from ncgc.io.tables.columns import end_columns, id_column, label_column, weight_column
 from ncgc.io.tables.edges import check_header, read_edges
-from ncgc.io.tables.ids import check_unique, id_array, id_cells, positions, shown
+from ncgc.io.tables.features import read_features
+from ncgc.io.tables.ids import check_unique, id_array, id_cells, positions, quoted_id
 from ncgc.io.tables.labels import labels_to_compare
-from ncgc.io.tables.reading import Reading
-from ncgc.io.tables.tables import Table, as_table
+from ncgc.io.tables.read_graph import TableSchema
+from ncgc.io.tables.table import Table, as_table
 
 OLD = "the model's graph"
 
@@ -31,12 +31,12 @@ class Attached:
 
     Attributes:
         graph: the model's nodes, then the new ones in the order of their table; or, not ``joined``, the new ones alone.
-        new: (m,) the places of the new nodes in ``graph``.
+        new: (m,) indices of the new nodes in ``graph``.
         ids: (m,) their ids as in the table.
-        truth: (m,) their labels as numbers of the model's classes, -1 where none is known; no part of ``graph``.
-        joined: whether an edge leads into the model's graph.
-        bridges: how many lead from a new node to one of the model's.
-        notes: plain sentences for the screen.
+        truth: (m,) their labels as indices of the model's classes, -1 where unknown; not part of ``graph``.
+        joined: whether ``graph`` contains the model's nodes.
+        bridges: number of edges between a new node and one of the model's.
+        notes: sentences for the user.
     """
 
     graph: Graph
@@ -52,7 +52,7 @@ def attach_nodes(
     old: Graph,
     nodes: Any,
     edges: Any,
-    reading: Reading,
+    schema: TableSchema,
     *,
     id: str | None = None,
     source: str | None = None,
@@ -62,43 +62,49 @@ def attach_nodes(
     delimiter: str | None = None,
     alone: bool = False,
 ) -> Attached:
-    """A graph for a fitted model out of a table of new nodes and a table of edges among them and to the model's nodes.
+    """A graph for a fitted model from a table of new nodes and a table of edges among them and to the model's nodes.
 
     Args:
         old: the graph the model was fitted on.
-        nodes: a table with a row a new node: a file, a DataFrame; see :func:`ncgc.io.read_graph`.
-        edges: the same with a row an edge; an end is a new id or one of ``old``.
-        reading: how the tables of ``old`` were read; its columns hold where none is named.
-        id, source, target, weight: column names.
-        features: where the model's features did not come from columns: a .npz or .npy file or an array, a row a new node.
-        delimiter: of both text files; default: by their extension and header.
+        nodes: a table with a row a new node; a file or data frame as in :func:`ncgc.io.read_graph`.
+        edges: a table with a row an edge; an end is a new id or one of ``old``.
+        schema: how the tables of ``old`` were read; gives the names of columns that are not given here.
+        id: the column of ids.
+        source: the column of one end of an edge.
+        target: the column of the other end.
+        weight: the column of weights.
+        features: a .npz or .npy file or an (m, D) array, where the model's features did not come from columns.
+        delimiter: of both text files; by default from their extension and header.
         alone: leave the model's graph out: the tables are another graph, whose ids may repeat those of ``old``.
 
+    Returns:
+        The graph with the new nodes.
+
     Raises:
-        InputError: one sentence with the file, the row and what to do.
+        InputError: names the file and the row, and what to do.
     """
     table, links = as_table(nodes, "nodes", delimiter), as_table(edges, "edges", delimiter)
-    usual = reading.columns
-    id_name, told = id_column(table, id or usual.get("id"))
+    usual = schema.columns
+    id_name, id_notes = id_column(table, id or usual.get("id"))
     ids = id_cells(table, id_name)
     check_unique(table, id_name, ids)
     count = 0 if alone else old.num_nodes
     known = ids if alone else _together(table, id_name, _arrow_ids(old), ids)
-    source_name, target_name, told_ends = end_columns(
+    source_name, target_name, end_notes = end_columns(
         links, source or usual.get("source"), target or usual.get("target")
     )
-    if told_ends:
+    if end_notes:
         check_header(links, source_name, target_name, known)
     ends = [source_name, target_name]
     if alone:
         _check_alone(links, ends, ids, _arrow_ids(old))
     weight_name = weight_column(links, weight or _present(links, usual.get("weight")), ends)
     merged = read_edges(links, table, known, source_name, target_name, weight_name, "" if alone else OLD)
-    matrix = _features(table, features, reading, old.num_features)
+    matrix = _features(table, features, schema, old.num_features)
     label_name = label_column(table, None, [id_name], needed=False) if usual.get("label") is None else usual["label"]
-    truth, told_labels = labels_to_compare(table, _present(table, label_name), old.classes.tolist())
+    truth, label_notes = labels_to_compare(table, _present(table, label_name), old.classes.tolist())
     joined = bool(merged.adjacency.indptr[count])
-    notes = [*table.notes, *links.notes, *told, *told_ends, *merged.notes(links.name, directed=False), *told_labels]
+    notes = [*table.notes, *links.notes, *id_notes, *end_notes, *merged.notes(links.name, directed=False), *label_notes]
     if joined and old.weighted and weight_name is None:
         notes.append(f"The edges of {OLD} have weights and those of {links.name} have none: each counts 1.")
     graph = _graph(old, merged, matrix, known, ids, joined, count)
@@ -115,14 +121,14 @@ def attach_nodes(
 
 def _graph(
     old: Graph,
-    merged: Merged,
+    merged: MergedEdges,
     matrix: Features,
     known: pa.ChunkedArray,
     ids: pa.ChunkedArray,
     joined: bool,
     count: int,
 ) -> Graph:
-    """The graph of both, or of the new nodes alone; the new ones without labels."""
+    """The graph of old and new nodes, or of the new ones alone; the new ones without labels."""
     unlabelled = np.full(len(ids), -1, dtype=np.int64)
     if not joined:
         own = sparse.csr_array(merged.adjacency[count:, count:])
@@ -147,12 +153,12 @@ def _arrow_ids(graph: Graph) -> pa.ChunkedArray:
 
 
 def _together(table: Table, name: str, old: pa.ChunkedArray, new: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The old ids, then the new; an InputError for one that is in both. Where one side is text, all are."""
+    """The old ids, then the new; an InputError for an id that is in both. Where one side is text, all become text."""
     twice = positions(new, old) >= 0
     if twice.any():
         row = int(twice.argmax())
         raise InputError(
-            f"{table.where(row)}: the id {shown(new[row])} (column {name!r}) is a node of {OLD} already{_likewise(twice)}; "
+            f"{table.where(row)}: the id {quoted_id(new[row])} (column {name!r}) is a node of {OLD} already{_likewise(twice)}; "
             "leave its row out (edges may name it all the same), or give --alone if the table is of another graph that "
             "happens to use the same ids."
         )
@@ -162,20 +168,20 @@ def _together(table: Table, name: str, old: pa.ChunkedArray, new: pa.ChunkedArra
 
 
 def _check_alone(links: Table, ends: list[str], ids: pa.ChunkedArray, old: pa.ChunkedArray) -> None:
-    """Raise an InputError for an edge to a node of the model's graph, which was to be left out."""
+    """Raise an InputError for an edge to a node of the model's graph, which is left out."""
     cells = [id_cells(links, end, what) for end, what in zip(ends, ("source", "target"), strict=True)]
     outside = [(positions(one, ids) < 0) & (positions(one, old) >= 0) for one in cells]
     wrong = outside[0] | outside[1]
     if wrong.any():
         row = int(wrong.argmax())
         raise InputError(
-            f"{links.where(row)}: {shown(cells[0 if outside[0][row] else 1][row])} is a node of {OLD}, which --alone leaves "
+            f"{links.where(row)}: {quoted_id(cells[0 if outside[0][row] else 1][row])} is a node of {OLD}, which --alone leaves "
             f"out{_likewise(wrong)}; leave --alone out to join the new nodes to it, or remove the edge."
         )
 
 
 def _likewise(found: np.ndarray) -> str:
-    """How many more there are than the one that is spoken of."""
+    """The number of further rows with the same problem, for a message."""
     others = int(found.sum()) - 1
     return f" ({others:,} other{'s' * (others > 1)} likewise)" if others else ""
 
@@ -184,19 +190,19 @@ def _present(table: Table, name: str | None) -> str | None:
     return name if name in table.columns else None
 
 
-def _features(table: Table, given: Any, reading: Reading, width: int) -> Features:
-    """m×D features of the new nodes, made as those of the model's nodes were."""
-    if reading.features == "structure":
+def _features(table: Table, given: Any, schema: TableSchema, width: int) -> Features:
+    """m×D features of the new nodes, made like those of the model's nodes."""
+    if schema.features == "structure":
         raise InputError(
             f"The model was fitted on features of its graph's structure, which new nodes do not have; put the rows of "
             f"{table.name} into the graph's own tables and fit again."
         )
-    if reading.encoder is not None:
+    if schema.encoder is not None:
         if given is not None:
             raise InputError(
                 f"The features of this model are made from the columns of {table.name}; give no --features."
             )
-        matrix = reading.encoder.transform(table)
+        matrix = schema.encoder.transform(table)
         if matrix.shape[1] != width:
             raise ModelFileError(
                 f"The model has {width} features but its columns make {matrix.shape[1]}; fit and save it anew."

@@ -105,7 +105,7 @@ def test_notes_can_be_shorter(read):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "edges", "said"),
+    ("nodes", "edges", "message"),
     [
         ("id,label\nA,a\nB,b\nA,a\nC,\n", EDGES, "nodes.csv row 2 and row 4 have the same id 'A'"),
         (NODES, EDGES + "D,A77\n", r"edges.csv row 5: unknown node id 'A77' \(not in nodes.csv\); add it to nodes.csv or remove the edge\."),
@@ -129,8 +129,8 @@ def test_notes_can_be_shorter(read):
         (NODES, "source,target\nA,1\nB,2\n", "no edge joins two of its nodes"),
     ],
 )  # fmt: skip
-def test_bad_input_is_a_sentence(read, nodes, edges, said):
-    with pytest.raises(InputError, match=said) as raised:
+def test_bad_input_is_an_error_with_the_remedy(read, nodes, edges, message):
+    with pytest.raises(InputError, match=message) as raised:
         read(nodes, edges)
     assert str(raised.value).endswith(".")
     assert "\n" not in str(raised.value)

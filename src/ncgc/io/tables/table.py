@@ -1,7 +1,7 @@
-"""A person's table, as a pyarrow table that can say where each row stands in the file.
+"""Table: a pyarrow table that knows where each of its rows stands in the file, read from CSV, TSV (also .gz) or Parquet.
 
-CSV and TSV (also gzipped) and Parquet. The delimiter follows the extension; where the header holds none of it but another
-usual one (comma, semicolon, tab, bar), that one is used and a note says so.
+The delimiter follows the extension; where the header has none of it but another usual one (comma, semicolon, tab, bar),
+that one is used and noted.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ncgc.errors import InputError
-from ncgc.io.tables.delimited import BOM, check_delimiter, parse, sniff, spelled
-from ncgc.io.tables.lines import records
+from ncgc.io.tables.text_files import BOM, check_delimiter, parse, records, sniff, spelled
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")
@@ -28,7 +27,14 @@ PARQUET = (".parquet", ".pq")
 
 @dataclass(frozen=True)
 class Table:
-    """Rows and columns, what they are called in messages, and how row i (from 0) is found again."""
+    """Rows and columns with a name for messages.
+
+    Attributes:
+        data: the cells.
+        name: of the table in messages, such as the file's name.
+        place: names row i (from 0), such as "row 7".
+        notes: sentences for the user on how the file was read.
+    """
 
     data: pa.Table
     name: str
@@ -36,10 +42,11 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def where(self, row: int) -> str:
-        """What to call a row: "nodes.csv row 7"."""
+        """Table and row for a message, such as "nodes.csv row 7"."""
         return f"{self.name} {self.place(row)}"
 
     def column(self, name: str) -> pa.ChunkedArray:
+        """The cells of a column."""
         return self.data.column(name)
 
     @property
@@ -51,10 +58,20 @@ class Table:
 
 
 def read_table(path: str | Path, delimiter: str | None = None) -> Table:
-    """The table in a file, chosen by its extension: .csv, .tsv, .txt (tabs), each also .gz, and .parquet.
+    """Read a file: .csv, .tsv, .txt (tabs), each also .gz, or .parquet.
 
-    Cells of text files are kept as the strings they are, so that the id 007 stays 007; Parquet keeps its types. Rows are
-    numbered as a text editor shows them, the header being row 1; those of Parquet, which has no header, from 1.
+    Cells of text files stay strings, so that the id 007 stays 007; Parquet keeps its types. Rows are numbered as a text
+    editor shows them, the header being row 1; those of Parquet, which has no header, from 1.
+
+    Args:
+        path: the file.
+        delimiter: of a text file; by default from its extension and header.
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: names the file and, where there is one, the row, and what to do.
     """
     path = Path(path)
     check_no_folder(path)
@@ -72,7 +89,19 @@ def read_table(path: str | Path, delimiter: str | None = None) -> Table:
 
 
 def as_table(source: Any, name: str, delimiter: str | None = None) -> Table:
-    """A path, a pandas DataFrame or a pyarrow Table as a Table; the last two are called ``name`` in messages."""
+    """A Table from a file or a data frame.
+
+    Args:
+        source: a path, a pandas DataFrame, a pyarrow Table, or a Table, which is returned as it is.
+        name: in messages, where the source is no file.
+        delimiter: of a text file; by default from its extension and header.
+
+    Returns:
+        The table, with unique column names and at least one row.
+
+    Raises:
+        InputError: names what is wrong with the table and what to do.
+    """
     if isinstance(source, str | Path):
         return read_table(source, delimiter)
     if isinstance(source, Table):
@@ -105,7 +134,7 @@ def _from_text(path: Path, expected: str, delimiter: str | None, gzipped: bool) 
     lines: list[int] = []
 
     def place(row: int) -> str:
-        if not lines:  # walked once, when the first complaint is made
+        if not lines:  # scanned once, at the first error
             lines.extend(record.line for record in records(content, used))
         return f"row {lines[row + 1] if row + 1 < len(lines) else row + 2}"
 
@@ -129,7 +158,7 @@ def _from_parquet(path: Path) -> Table:
 
 
 def read_file(path: str | Path) -> bytes:
-    """The bytes of a file, or an InputError that says why there are none."""
+    """The bytes of a file, or an InputError with the reason."""
     path = Path(path)
     check_no_folder(path)
     try:
@@ -142,9 +171,10 @@ def read_file(path: str | Path) -> bytes:
 
 
 def check_no_folder(path: Path) -> None:
+    """Raise an InputError if the path is a folder."""
     try:
         folder = path.is_dir()
-    except OSError as error:  # in a folder that one may not look into
+    except OSError as error:  # in a folder without permission
         raise _unreadable(path, error) from None
     if folder:
         raise InputError(f"{path} is a folder, not a file; give the file in it.")

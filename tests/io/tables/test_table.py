@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ncgc.errors import InputError
-from ncgc.io.tables.tables import as_table, read_table
+from ncgc.io.tables.table import as_table, read_table
 
 TEXT = "id,label\n007,a\n1e3,b\n"
 
@@ -35,11 +35,11 @@ def test_text_keeps_its_cells(save, name, content):
     assert table.notes == ()
 
 
-@pytest.mark.parametrize(("name", "delimiter", "said"), [("t.csv", ";", "semicolons, not by commas"), ("t.tsv", ",", "commas, not by tabs")])  # fmt: skip
-def test_another_delimiter_is_used_and_said(save, name, delimiter, said):
+@pytest.mark.parametrize(("name", "delimiter", "message"), [("t.csv", ";", "semicolons, not by commas"), ("t.tsv", ",", "commas, not by tabs")])  # fmt: skip
+def test_another_delimiter_is_used_and_noted(save, name, delimiter, message):
     table = read_table(save(name, TEXT.replace(",", delimiter)))
     assert table.columns == ["id", "label"]
-    assert said in table.notes[0]
+    assert message in table.notes[0]
 
 
 def test_a_given_delimiter_is_obeyed(save):

@@ -1,4 +1,4 @@
-"""CSV as pyarrow reads it, and what is said where it does not."""
+"""Delimited text: every cell kept, every fault named with its row."""
 
 import csv
 import io
@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ncgc.errors import InputError
-from ncgc.io.tables import delimited
-from ncgc.io.tables.delimited import check_delimiter, parse, sniff
+from ncgc.io.tables import text_files
+from ncgc.io.tables.text_files import check_delimiter, line_at, parse, records, sniff
 
 
 @settings(deadline=None)
@@ -29,7 +29,7 @@ def test_every_cell_is_kept(rows, delimiter):
 
 
 def test_a_row_longer_than_a_block(monkeypatch):
-    monkeypatch.setattr(delimited, "_BLOCK", 64)
+    monkeypatch.setattr(text_files, "_BLOCK", 64)
     _, table = parse(b"a,b\n1,2\n3," + b"x" * 500 + b"\n", "t.csv", ",")
     assert len(table[1][1].as_py()) == 500
 
@@ -52,7 +52,7 @@ def test_sniffing(header, expected, found):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", r"t.csv is empty; give a header"),
         (b" \r\n\n", r"t.csv is empty; give a header"),
@@ -65,13 +65,13 @@ def test_sniffing(header, expected, found):
         (b"PK\x03\x04rest", r"t.csv is a spreadsheet or zip archive"),
     ],
 )
-def test_what_is_said(content, said):
-    with pytest.raises(InputError, match=said):
+def test_errors_name_the_row(content, message):
+    with pytest.raises(InputError, match=message):
         parse(content, "t.csv", ",")
 
 
-def test_what_the_walk_cannot_explain_is_still_a_sentence(monkeypatch):
-    monkeypatch.setattr(delimited, "_check_rows", lambda *given: None)
+def test_an_error_that_the_scan_cannot_explain_still_names_the_file(monkeypatch):
+    monkeypatch.setattr(text_files, "_check_rows", lambda *given: None)
     with pytest.raises(InputError, match=re.escape("t.csv cannot be read as a table separated by commas (")):
         parse(b"a,b\n1\n", "t.csv", ",")
 
@@ -80,3 +80,28 @@ def test_what_the_walk_cannot_explain_is_still_a_sentence(monkeypatch):
 def test_bad_delimiters(wrong):
     with pytest.raises(InputError, match="must be one ASCII character"):
         check_delimiter(wrong)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.text('ab",;\n\r', max_size=5), min_size=1, max_size=4), max_size=6))
+def test_cells_are_counted_as_the_csv_module_writes_them(rows):
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
+    found = list(records(text.getvalue().encode(), ","))
+    assert [row.cells for row in found] == [len(row) for row in rows]
+    assert all(row.closed for row in found)
+
+
+def test_lines_where_rows_begin():
+    content = b'id,text\r\n\r\nA,"one\ntwo"\r\n\nB,"say ""no"" "\rC,5" pipe\nD,"x"y"z\n'
+    assert [(row.line, row.cells) for row in records(content, ",")] == [(1, 2), (3, 2), (6, 2), (7, 2), (8, 2)]
+
+
+def test_an_open_quote_is_found():
+    (first, last) = records(b'a,b\n1,"x\n2,3\n', ",")
+    assert (first.closed, last.closed, last.line) == (True, False, 2)
+
+
+@pytest.mark.parametrize(("byte", "line"), [(0, 1), (1, 1), (2, 2), (3, 2), (5, 3)])
+def test_line_of_a_byte(byte, line):
+    assert line_at(b"a\nb\r\nc", byte) == line

@@ -1,5 +1,6 @@
-"""One column at a time: numbers, categories and texts as features."""
+"""The kind of a column, guessed from its cells, and the features it becomes."""
 
+import datetime
 import json
 
 import numpy as np
@@ -9,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from ncgc.io.tables import encoders
-from ncgc.io.tables.encoders import CategoryColumn, NumberColumn, TextColumn, from_dict, to_dict
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables import column_encoders
+from ncgc.io.tables.column_encoders import CategoryColumn, NumberColumn, TextColumn, from_dict, guess_kind, to_dict
+from ncgc.io.tables.table import Table
 
 TEXTS = ["The cat sat on the mat", "a cat, a dog and a mat", "dogs; cat cat cat", "", "Ünïcode mat"]
 
@@ -67,7 +68,7 @@ def test_categories_are_one_hot_and_new_ones_zero():
 
 
 def test_only_the_most_frequent_categories(monkeypatch):
-    monkeypatch.setattr(encoders, "MOST_CATEGORIES", 2)
+    monkeypatch.setattr(column_encoders, "MOST_CATEGORIES", 2)
     assert CategoryColumn.fit(table(["z", "a", "b", "z", "b", "z"]), "x").values == ["z", "b"]
 
 
@@ -85,7 +86,7 @@ def test_words_that_never_come_back_are_used_where_there_are_no_others():
 
 
 def test_the_vocabulary_is_capped(monkeypatch):
-    monkeypatch.setattr(encoders, "MOST_WORDS", 3)
+    monkeypatch.setattr(column_encoders, "MOST_WORDS", 3)
     assert TextColumn.fit(table([f"word{i} word{i % 5}" for i in range(40)]), "x").width == 3
 
 
@@ -98,3 +99,64 @@ def test_through_json(encoder, values):
     back = from_dict(json.loads(json.dumps(to_dict(column))))
     assert back == column
     assert back.width == column.transform(table(values)).shape[1]
+
+
+WORDS = ["the cat sat on the mat", "a dog ate my homework", "graphs are made of nodes", "labels are few and far"]
+PLACES = ["Ulm", "Bern", "Graz"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", "2.5", "", "-3e5"], "number"),
+        ([" 7 ", "8"], "number"),
+        ([1.5, 2.5, None], "number"),
+        ([True, False, True], "number"),
+        ([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)], "number"),
+        (["1", "2", "nan"], "number"),  # the encoder complains, with the row
+        (["1", "NA", "3"], "number"),
+        (["1,5", "2,5"], "number"),
+        (["1", "2", "1e400"], "number"),  # too large; the encoder reports it
+        (["yes", "no", "yes"], "category"),
+        (["true", "false", "true", ""], "category"),
+        (PLACES * 10, "category"),
+        (["NA", "NA"], "category"),
+        (["nan", "inf", "nan"], "category"),
+        ([f"town {i % 60}" for i in range(200)], "category"),
+        (["in the middle of town"] * 5 + ["out of the way"] * 5, "category"),
+        (WORDS, "text"),
+        ([f"{WORDS[i % 4]} {i}" for i in range(300)], "text"),
+        (["x" * 50, "y" * 50, "z" * 50], "text"),
+        (["1", "2", "three", "3", "4", "five"], "drop"),
+    ],
+)
+def test_kinds(values, kind):
+    assert guess_kind(Table(pa.table({"x": values}), "t.csv"), "x")[0] == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("x", [f"u{i}" for i in range(30)], "ids, it seems"),
+        ("x", ["Ann", "Bob", "Cid"], "ids, it seems"),
+        ("x", ["", "", ""], "empty"),
+        ("x", pa.nulls(3), "empty"),
+        ("x", pa.nulls(3, pa.int64()), "empty"),
+        ("x", ["0", "1", "2", "3"], "numbers the rows"),
+        ("x", [1, 2, 3, 4], "numbers the rows"),
+        ("user_id", [17, 4, 93, 5], "numbers the rows"),
+        ("x", ["1", "2.5", "", "l7", *(f"{i}.5" for i in range(20))], "numbers but for 'l7' in row 4"),
+        ("x", [[1.0], [2.0]], "cells of the type list"),
+        ("x", [b"\xff", b"\xfe"], "cells of the type binary"),
+    ],
+)
+def test_what_is_dropped_and_why(name, values, why):
+    kind, reason = guess_kind(Table(pa.table({name: values}), "t.csv"), name)
+    assert kind == "drop"
+    assert reason.startswith(why)
+
+
+def test_numbers_that_only_look_like_a_count():
+    assert guess_kind(Table(pa.table({"x": [2, 3, 4, 6]}), "t.csv"), "x") == ("number", "")
+    assert guess_kind(Table(pa.table({"id": [0.5, 1.5, 7.25]}), "t.csv"), "id") == ("number", "")
+    assert guess_kind(Table(pa.table({"x": ["0", "1"]}), "t.csv"), "x") == ("number", "")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ncgc.datasets.unpickle import read_pickle
+from ncgc.datasets.raw_files import read_pickle
 from ncgc.errors import DatasetError
 
 

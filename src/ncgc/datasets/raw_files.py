@@ -1,4 +1,4 @@
-"""Reading the pickles of the Planetoid data sets without running anything that may be hidden in them.
+"""Raw files of data sets: pickles read without running anything that may be hidden in them, and errors for damaged files.
 
 A pickle is a program: the plain loader calls whatever function it names. Here a name resolves only if it is one of the
 few that a numpy array, a CSR matrix or a dictionary of lists is written with; any other refuses the file.
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ncgc.datasets.damage import damaged, unreadable
+from ncgc.errors import DatasetError
 
 try:  # numpy 2 moved it
     from numpy._core.multiarray import _reconstruct
@@ -74,6 +74,7 @@ class RestrictedUnpickler(pickle.Unpickler):
     """
 
     def find_class(self, module: str, name: str, /) -> Any:
+        """The function of an allowed name; called by the unpickler for every name in the file."""
         try:
             return _ALLOWED[module, name]
         except KeyError:
@@ -81,7 +82,17 @@ class RestrictedUnpickler(pickle.Unpickler):
 
 
 def read_pickle(path: Path) -> Any:
-    """What one Planetoid file holds (array, CSR array or dictionary), or a DatasetError that names the file."""
+    """Read one pickled Planetoid file.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The array, CSR array or dictionary in it.
+
+    Raises:
+        DatasetError: names the file and what is wrong with it.
+    """
     try:
         with path.open("rb") as file:
             found = RestrictedUnpickler(file, encoding="latin1").load()
@@ -90,3 +101,26 @@ def read_pickle(path: Path) -> Any:
         raise unreadable(path, error) from None
     except Exception as error:  # a damaged pickle may raise anything at all; none of it is our bug
         raise damaged(path, str(error) or type(error).__name__) from None
+
+
+def damaged(path: Path, why: str) -> DatasetError:
+    """The error for a file whose content is wrong; ``why`` is half a sentence.
+
+    >>> raise damaged(Path("ind.cora.y"), "it is empty")
+    Traceback (most recent call last):
+    ncgc.errors.DatasetError: The file ind.cora.y is damaged or not the data set's own: it is empty; replace it with a fresh copy.
+    """
+    return DatasetError(
+        f"The file {path} is damaged or not the data set's own: {why.strip().rstrip('.')}; replace it with a fresh copy."
+    )
+
+
+def unreadable(path: Path, error: OSError) -> DatasetError:
+    """The error for a file that cannot be opened.
+
+    >>> raise unreadable(Path("ind.cora.y"), PermissionError(13, "Permission denied"))
+    Traceback (most recent call last):
+    ncgc.errors.DatasetError: The file ind.cora.y cannot be read (Permission denied); check that it is there and yours to read.
+    """
+    why = error.strerror or error
+    return DatasetError(f"The file {path} cannot be read ({why}); check that it is there and yours to read.")

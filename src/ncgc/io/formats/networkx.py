@@ -1,4 +1,4 @@
-"""networkx graphs: from one with attributes on its nodes, and back."""
+"""networkx graphs with attributes on their nodes to Graphs, and back."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scipy import sparse
 
 from ncgc.errors import InputError
 from ncgc.graph import Graph
-from ncgc.graph.adjacency import merge
+from ncgc.graph.adjacency import merge_edges
 from ncgc.graph.validation import Features, as_features
-from ncgc.io.tables.assemble import GraphTables
-from ncgc.io.tables.choose import Chosen, choose_features
 from ncgc.io.tables.columns import guessed_column, label_column, named_column
 from ncgc.io.tables.edges import read_weights
-from ncgc.io.tables.features import FeatureEncoder
+from ncgc.io.tables.feature_encoder import FeatureEncoder
+from ncgc.io.tables.features import ChosenFeatures, choose_features
 from ncgc.io.tables.labels import read_labels
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.read_graph import GraphTables
+from ncgc.io.tables.table import Table
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -30,7 +30,22 @@ LABEL = "label"
 VECTOR = "x"  # the node attribute that holds a whole row of features
 
 
-def from_networkx(
+def from_networkx(graph: nx.Graph, features: Any = None, label: str | None = LABEL, **options: Any) -> Graph:
+    """A Graph from a networkx graph, whose node attributes are labels and features.
+
+    Args:
+        graph: any networkx graph; directions and parallel edges are merged.
+        features: see :func:`read_networkx`.
+        label: the node attribute with the class.
+        options: further arguments of :func:`read_networkx`, which also reports how the attributes were read.
+
+    Returns:
+        The graph; nodes in the order of networkx.
+    """
+    return read_networkx(graph, features, label, **options).graph
+
+
+def read_networkx(
     graph: nx.Graph,
     features: Any = None,
     label: str | None = LABEL,
@@ -43,12 +58,27 @@ def from_networkx(
     strict: bool = False,
     name: str = "graph",
 ) -> GraphTables:
-    """A Graph from a networkx one; nodes in its order, directions and parallel edges merged.
+    """A Graph from a networkx graph, with the encoder of its attributes and notes on how they were read.
 
-    ``features``: None takes the attribute "x" where every node has a vector there, otherwise all attributes but the label
-    through a FeatureEncoder; names of attributes; an (n, D) array; a file; or "none" for the structure. ``label`` names
-    the attribute with the class; nodes without it are unlabelled (with ``strict``, no label at all is an error, and None
-    means that the attribute is guessed).
+    Args:
+        graph: any networkx graph; directions and parallel edges are merged.
+        features: None for the vectors under "x" where every node has one, otherwise all attributes but the label,
+            encoded; a list of attribute names; an (n, D) array in the order of the nodes; a .npz or .npy file; or "none"
+            for features made from the graph's structure.
+        label: the node attribute with the class; nodes without it are unlabelled.
+        weight: the edge attribute with the weight, "weight" where present by default; edges without it weigh 1.
+        kinds: {"attribute": "number" | "category" | "text" | "drop"} where the guess would be wrong.
+        encoder: of a fitted model, to make the same features again.
+        classes: of a fitted model; other labels are then refused.
+        directed_note: whether to note how many edges have no counterpart in the other direction.
+        strict: whether some nodes must be labelled; a ``label`` of None is then guessed from the usual names.
+        name: of the graph, also in messages.
+
+    Returns:
+        The graph, its encoder and the notes.
+
+    Raises:
+        InputError: names the node, edge or attribute that is wrong, and what to do.
     """
     keys = list(graph.nodes)
     if not keys:
@@ -56,18 +86,18 @@ def from_networkx(
     table = _node_table(graph, keys, name)
     strict = strict and classes is None and encoder is None
     if label == LABEL and label not in table.columns and not strict:
-        label = None  # who named no attribute has no labels; who named another is told below
+        label = None  # the default may be absent; a name that was given may not, see below
     label_name = label_column(table, label, [], needed=strict) if label or strict else None
     labels = read_labels(table, label_name, classes, strict)
     links, source, target = _edge_table(graph, keys, name, weight or "weight")
     weight = named_column(links, weight, "weights") if weight else guessed_column(links, ["weight"])
-    merged = merge(source, target, None if weight is None else read_weights(links, weight), len(keys))
+    merged = merge_edges(source, target, None if weight is None else read_weights(links, weight), len(keys))
     if features is None and encoder is None:
         features = _vectors(graph, keys)
     if features is None or isinstance(features, str | Path) or _are_names(features):
         chosen = choose_features(table, [label_name, EMPTY], features, kinds, encoder, merged.adjacency)
     else:
-        chosen = Chosen(as_features(features), None, "array", [])
+        chosen = ChosenFeatures(as_features(features), None, "array", [])
     made = Graph(
         adjacency=merged.adjacency,
         features=chosen.matrix,
@@ -91,7 +121,7 @@ def _are_names(features: Any) -> bool:
 
 
 def _vectors(graph: nx.Graph, keys: list[Any]) -> np.ndarray | None:
-    """(n, D) what the nodes have under "x", where each has a vector of the same length there."""
+    """(n, D) the vectors under "x", which must be of one length; None where a node has none."""
     rows = [graph.nodes[node].get(VECTOR) for node in keys]
     if not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
         return None
@@ -101,7 +131,14 @@ def _vectors(graph: nx.Graph, keys: list[Any]) -> np.ndarray | None:
 
 
 def to_networkx(graph: Graph, features: bool = True) -> nx.Graph:
-    """A networkx Graph: nodes by their ids, "label" where one is known, the features as a list under "x", edge weights.
+    """A networkx graph from a Graph.
+
+    Args:
+        graph: any graph.
+        features: whether to store each node's features, as a list under "x".
+
+    Returns:
+        An undirected networkx graph: nodes by their ids, "label" where one is known, "weight" on weighted edges.
 
     >>> back = to_networkx(Graph.from_edges([[0, 1]], np.eye(2), [1, -1], classes=["ham", "spam"], node_ids=["A", "B"]))
     >>> back.nodes["A"], list(back.edges)
@@ -136,7 +173,7 @@ def _node_table(graph: nx.Graph, keys: list[Any], name: str) -> Table:
 
 
 def _edge_table(graph: nx.Graph, keys: list[Any], name: str, weight: str) -> tuple[Table, np.ndarray, np.ndarray]:
-    """The attributes of edges as a table, where any has one the weight 1 for the rest, and the numbers of their ends."""
+    """The weights of edges as a table (1 where an edge has none but others do), and the numbers of their ends."""
     place = {node: index for index, node in enumerate(keys)}
     edges = list(graph.edges(data=True))
     source = np.array([place[edge[0]] for edge in edges], dtype=np.int64)
@@ -148,7 +185,7 @@ def _edge_table(graph: nx.Graph, keys: list[Any], name: str, weight: str) -> tup
 
 
 def _attribute_table(attributes: list[dict[str, Any]]) -> pa.Table:
-    """A row for each dictionary, a column for each key that has numbers or text; vectors and other objects stay out."""
+    """A row for each dictionary, a column for each key with numbers or text; vectors and other objects are left out."""
     names = dict.fromkeys(name for entry in attributes for name in entry)
     columns = {name: _column([entry.get(name) for entry in attributes]) for name in names}
     usable = {name: column for name, column in columns.items() if column is not None}
@@ -162,7 +199,7 @@ def _column(values: list[Any]) -> pa.Array | None:
         return None
     try:
         return pa.array(plain)
-    except (pa.ArrowException, OverflowError, UnicodeError):  # of several types, too large, or not Unicode
+    except (pa.ArrowException, OverflowError, UnicodeError):  # mixed types, too large, or not Unicode
         texts = [None if value is None else str(value).encode(errors="replace").decode() for value in plain]
         return pa.array(texts, pa.string())
 
