@@ -6,11 +6,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+import ncgc
 from ncgc import NCGC, Graph, Split, load_dataset
 from ncgc.datasets import few_split
-from ncgc.errors import GraphError, ModelFileError
-from ncgc.models.registry import BASELINES
+from ncgc.errors import GraphError, ModelFileError, ParameterError
+from ncgc.models.base import FAMILIES
+from ncgc.models.registry import BASELINES, CLASSIFIERS, find_classifier, settings_for
 from ncgc.nn import BACKBONES
+from ncgc.training import Checkpointing
 
 SETTINGS = {"hidden": 8, "epochs": 15, "warmup": 4, "ramp": 3}
 ESTIMATORS = {f"NCGC {name}": NCGC(name, **SETTINGS) for name in BACKBONES}
@@ -64,9 +67,8 @@ def test_one_seed_one_result_and_refitting_begins_anew(estimator, data):
     first = estimator.fit(*data).predict_proba().copy()
     np.testing.assert_array_equal(clone(estimator).fit(*data).predict_proba(), first)
     np.testing.assert_array_equal(estimator.fit(*data).predict_proba(), first)
-    if "random_state" in estimator.get_params():
-        other = clone(estimator).set_params(random_state=99).fit(*data).predict_proba()
-        assert not np.array_equal(other, first)
+    other = clone(estimator).set_params(random_state=99).fit(*data).predict_proba()
+    assert np.array_equal(other, first) == estimator.deterministic
 
 
 def test_parameters_are_stored_and_kept(estimator, data):
@@ -115,7 +117,7 @@ def test_every_method_reads_digits(name, form, validation):
 def test_a_saved_model_predicts_the_same_and_so_it_does_of_its_own_graph(estimator, data, tmp_path):
     graph, split = data
     estimator.fit(graph, split).calibrate(2)
-    if not getattr(estimator, "inductive", True):
+    if not estimator.inductive:
         with pytest.raises(GraphError, match="of the graph that it is fitted on and no others"):
             estimator.predict(graph)
         with pytest.raises(ModelFileError, match="there is no model to keep"):
@@ -139,7 +141,7 @@ def test_a_saved_model_predicts_the_same_and_so_it_does_of_its_own_graph(estimat
 def test_another_graph_is_labelled_by_its_own_edges_and_features(estimator, make_planted):
     graph, split = make_planted("dense")
     estimator.fit(graph, split)
-    if not getattr(estimator, "inductive", True):
+    if not estimator.inductive:
         return
     part = np.arange(45)[::-1][:30]
     other = Graph.from_scipy(graph.adjacency[part][:, part], graph.features[part], graph.labels[part])
@@ -163,3 +165,25 @@ def test_no_split_and_no_fit(estimator, make_planted):
     given = graph.with_labels(labels)
     explicit = clone(estimator).fit(given, Split(np.arange(6), [], []))
     np.testing.assert_array_equal(estimator.fit(given).predict_proba(), explicit.predict_proba())
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_it_describes_itself_and_is_found_by_its_name(name):
+    kind = find_classifier(name)
+    assert kind.family in FAMILIES
+    assert all(getattr(kind, word) for word in ("title", "paper", "cost"))
+    assert list(kind.PARAMETERS)[-1] == "random_state"
+    assert getattr(ncgc, kind.__name__) is kind
+    model = kind()
+    assert model.max_epochs >= 1
+    assert model.title in model.display_name
+    assert "random_state" not in kind.effective_parameters({})
+    assert kind(**settings_for(name)).check() is None
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_what_it_cannot_do_is_a_sentence(name, make_planted, tmp_path):
+    model = find_classifier(name)()
+    if not model.resumable:
+        with pytest.raises(ParameterError, match="trains in one process, without checkpoints"):
+            model.fit(*make_planted(), checkpoint=Checkpointing(tmp_path))
