@@ -1,6 +1,6 @@
 """The losses as free functions, and the objective that puts them together."""
 
-from ncgc.losses._rows import row_softmax
+from ncgc.losses.softmax import row_softmax
 from ncgc.losses.classification import cross_entropy, hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import (
     embedded_clustering_loss,

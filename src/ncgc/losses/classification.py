@@ -10,7 +10,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import cross_entropy
 
 from ncgc.errors import ParameterError
-from ncgc.losses._rows import row_sums, shifted_exp
+from ncgc.losses.softmax import row_sums, shifted_exp
 
 __all__ = ["cross_entropy", "hard_cross_entropy", "soft_cross_entropy"]
 

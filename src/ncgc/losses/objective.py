@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ncgc.errors import ParameterError, TrainingError
 from ncgc.losses._parameters import check_choice, check_real, check_whole
-from ncgc.losses._rows import row_softmax
+from ncgc.losses.softmax import row_softmax
 from ncgc.losses.classification import hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import embedded_clustering_loss
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior

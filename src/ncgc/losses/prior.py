@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ncgc.errors import ParameterError
 from ncgc.losses._parameters import check_real, check_whole
-from ncgc.losses._rows import column_sums
+from ncgc.losses.softmax import column_sums
 from ncgc.ops import ALONE, Reduction
 
 Prior: TypeAlias = str | Tensor | np.ndarray | Sequence[float] | None

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ncgc.errors import ParameterError
 from ncgc.losses._parameters import check_real, check_whole
-from ncgc.losses._rows import column_sums, row_softmax
+from ncgc.losses.softmax import column_sums, row_softmax
 from ncgc.losses.prior import Prior, resolve_prior
 from ncgc.ops import ALONE, Reduction, total_logsumexp
 
