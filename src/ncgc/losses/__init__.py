@@ -10,7 +10,6 @@ from ncgc.losses.embedded_clustering import (
 )
 from ncgc.losses.objective import Objective, ObjectiveSettings
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
-from ncgc.losses.relaxation import automatic_relaxation
 from ncgc.losses.sinkhorn import SinkhornResult, marginal_error, sinkhorn, sinkhorn_result
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "Prior",
     "PriorEstimate",
     "SinkhornResult",
-    "automatic_relaxation",
     "cross_entropy",
     "embedded_clustering_loss",
     "hard_cross_entropy",

@@ -13,9 +13,14 @@ import torch
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.losses import Objective, ObjectiveSettings, automatic_relaxation
+from ncgc.losses import Objective, ObjectiveSettings
 from ncgc.nn import SOGN
-from ncgc.params.heuristics import automatic_input_dropout, automatic_norm, automatic_weight_decay
+from ncgc.params.heuristics import (
+    automatic_input_dropout,
+    automatic_norm,
+    automatic_relaxation,
+    automatic_weight_decay,
+)
 from ncgc.training import BestValidation, Selection, StablePredictions, TrainerSettings
 from ncgc.training.engines.partition import WHOLE, Share
 
