@@ -197,7 +197,7 @@ def test_settings_compare_whatever_the_prior_came_as():
         ({"sinkhorn_iterations": 1.5}, "The 'sinkhorn_iterations' parameter"),
         ({"warmup": -1}, "The 'warmup' parameter"),
         ({"ramp": None}, "Got None instead."),
-        ({"prior": "true"}, "must be a str among {'uniform', 'estimated'}. Got 'true' instead."),
+        ({"prior": "true"}, "must be one of 'uniform', 'estimated' or an array of shares. Got 'true' instead."),
         ({"prior": [1.0, -1.0]}, "Got [1.0, -1.0] instead."),
         ({"pseudo_label_scores": "softmax"}, "Got 'softmax' instead."),
         ({"prior_momentum": 1.1}, "The 'prior_momentum' parameter"),

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.errors import ParameterError
-from ncgc.losses._parameters import check_choice, check_whole
+from ncgc.losses._arguments import check_argument, check_count
 from ncgc.ops import ALONE, Reduction
 
 # Three starts over more rows than this take over a second at 256 columns; the centroids hardly move.
@@ -160,8 +160,8 @@ def initial_centroids(
         tensor([[0.1000],
                 [5.1000]])
     """
-    check_whole("k", "initial_centroids", k, 1)
-    check_choice("method", "initial_centroids", method, ("kmeans", "random"))
+    check_count("initial_centroids", "k", k)
+    check_argument("initial_centroids", "method", method, "centroids")
     if embeddings.dim() != 2:
         raise ParameterError(
             f"The 'embeddings' of initial_centroids must be an (n, d) matrix. Got the shape {tuple(embeddings.shape)} instead."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,13 +9,18 @@ import torch
 from torch import Tensor
 
 from ncgc.errors import ParameterError, TrainingError
-from ncgc.losses._parameters import check_choice, check_real, check_whole
+from ncgc.losses._arguments import check_argument, check_count
 from ncgc.losses.softmax import row_softmax
 from ncgc.losses.classification import hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import embedded_clustering_loss
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
 from ncgc.losses.sinkhorn import marginal_error, sinkhorn
 from ncgc.ops import ALONE, Reduction
+
+_CHECKED = (
+    "class_weight", "kl_weight", "pl_weight", "epsilon", "sinkhorn_iterations", "relaxation", "prior_momentum",
+    "prior_shrinkage", "pseudo_label_scores", "warmup", "ramp",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -60,19 +64,10 @@ class ObjectiveSettings:
 
     def __post_init__(self) -> None:
         owner = "ObjectiveSettings"
-        for name in ("class_weight", "kl_weight", "pl_weight"):
-            check_real(name, owner, getattr(self, name), 0, math.inf, "left")
-        check_real("epsilon", owner, self.epsilon, 0, math.inf, "neither")
-        check_whole("sinkhorn_iterations", owner, self.sinkhorn_iterations, 0)
-        for name in ("relaxation", "prior_momentum", "prior_shrinkage"):
-            check_real(name, owner, getattr(self, name), 0, 1)
-        check_choice(
-            "pseudo_label_scores", owner, self.pseudo_label_scores, ("probabilities", "log_probabilities", "logits")
-        )
-        check_whole("warmup", owner, self.warmup, 0)
-        check_whole("ramp", owner, self.ramp, 0)
+        for name in _CHECKED:
+            check_argument(owner, name, getattr(self, name))
         if isinstance(self.prior, str):
-            check_choice("prior", owner, self.prior, ("uniform", "estimated"))
+            check_argument(owner, "prior", self.prior)
         elif self.prior is not None:  # as a tuple, so that settings compare and hash
             shares = torch.as_tensor(self.prior).detach().flatten().tolist()
             resolve_prior(shares, len(shares), owner)
@@ -119,7 +114,7 @@ class Objective:
         unlabelled_index: Tensor,
         reduction: Reduction = ALONE,
     ) -> None:
-        check_whole("num_classes", "Objective", num_classes, 1)
+        check_count("Objective", "num_classes", num_classes)
         train_index, train_labels = _as_index("train_index", train_index), _as_index("train_labels", train_labels)
         unlabelled_index = _as_index("unlabelled_index", unlabelled_index)
         if len(train_index) != len(train_labels):

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ncgc.errors import ParameterError
-from ncgc.losses._parameters import check_real, check_whole
+from ncgc.losses._arguments import check_argument, check_count
 from ncgc.losses.softmax import column_sums
 from ncgc.ops import ALONE, Reduction
 
@@ -68,7 +68,7 @@ class PriorEstimate:
 
     Args:
         num_classes: K.
-        momentum: μ, from 0 (the latest predictions) to 1 (never moves).
+        momentum: μ, from 0 (the latest predictions) to below 1.
         shrinkage: s, from 0 (the running mean itself) to 1 (uniform).
 
     Example:
@@ -80,9 +80,9 @@ class PriorEstimate:
     """
 
     def __init__(self, num_classes: int, momentum: float = 0.9, shrinkage: float = 0.5) -> None:
-        check_whole("num_classes", "PriorEstimate", num_classes, 1)
-        check_real("momentum", "PriorEstimate", momentum, 0, 1)
-        check_real("shrinkage", "PriorEstimate", shrinkage, 0, 1)
+        check_count("PriorEstimate", "num_classes", num_classes)
+        check_argument("PriorEstimate", "momentum", momentum, "prior_momentum")
+        check_argument("PriorEstimate", "shrinkage", shrinkage, "prior_shrinkage")
         self.num_classes = num_classes
         self.momentum = momentum
         self.shrinkage = shrinkage

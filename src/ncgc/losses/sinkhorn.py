@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ncgc.errors import ParameterError
-from ncgc.losses._parameters import check_real, check_whole
+from ncgc.losses._arguments import check_argument
 from ncgc.losses.softmax import column_sums, row_softmax
 from ncgc.losses.prior import Prior, resolve_prior
 from ncgc.ops import ALONE, Reduction, total_logsumexp
@@ -86,9 +86,9 @@ def sinkhorn(
         >>> sinkhorn(scores, epsilon=0.1, iterations=100, relaxation=0.0).sum(0)
         tensor([3.0984, 0.9016])
     """
-    check_real("epsilon", "sinkhorn", epsilon, 0, math.inf, "neither")
-    check_whole("iterations", "sinkhorn", iterations, 0)
-    check_real("relaxation", "sinkhorn", relaxation, 0, 1)
+    check_argument("sinkhorn", "epsilon", epsilon)
+    check_argument("sinkhorn", "iterations", iterations, "sinkhorn_iterations")
+    check_argument("sinkhorn", "relaxation", relaxation)
     if scores.dim() != 2 or scores.shape[1] == 0:
         raise ParameterError(
             f"The 'scores' of sinkhorn must be an (n, K) matrix with at least one column. Got the shape {tuple(scores.shape)} instead."
