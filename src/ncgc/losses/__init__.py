@@ -1,6 +1,5 @@
 """The losses as free functions, and the objective that puts them together."""
 
-from ncgc.losses.softmax import row_softmax
 from ncgc.losses.classification import cross_entropy, hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import (
     embedded_clustering_loss,
@@ -11,6 +10,7 @@ from ncgc.losses.embedded_clustering import (
 from ncgc.losses.objective import Objective, ObjectiveSettings
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
 from ncgc.losses.sinkhorn import SinkhornResult, marginal_error, sinkhorn, sinkhorn_result
+from ncgc.losses.softmax import row_softmax
 
 __all__ = [
     "Objective",

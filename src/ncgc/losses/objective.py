@@ -10,11 +10,11 @@ from torch import Tensor
 
 from ncgc.errors import ParameterError, TrainingError
 from ncgc.losses._arguments import check_argument, check_count
-from ncgc.losses.softmax import row_softmax
 from ncgc.losses.classification import hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import embedded_clustering_loss
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
 from ncgc.losses.sinkhorn import marginal_error, sinkhorn
+from ncgc.losses.softmax import row_softmax
 from ncgc.ops import ALONE, Reduction
 
 _CHECKED = (

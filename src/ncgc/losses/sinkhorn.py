@@ -14,8 +14,8 @@ from torch import Tensor
 
 from ncgc.errors import ParameterError
 from ncgc.losses._arguments import check_argument
-from ncgc.losses.softmax import column_sums, row_softmax
 from ncgc.losses.prior import Prior, resolve_prior
+from ncgc.losses.softmax import column_sums, row_softmax
 from ncgc.ops import ALONE, Reduction, total_logsumexp
 
 # One shift for the whole kernel as long as no entry falls below exp(-40); a shift a row beyond that.
