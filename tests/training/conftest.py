@@ -24,9 +24,16 @@ def make_trainer(planted):
         labels = torch.from_numpy(graph.labels)
         train, val = torch.from_numpy(split.train), torch.from_numpy(split.val)
         rest = torch.from_numpy(np.setdiff1d(np.arange(45), split.train))
-        objective_settings = ObjectiveSettings(**({"warmup": 3, "ramp": 4, "epsilon": 0.2} | (objective or {})))
+        losses = {
+            "warmup": 3,
+            "ramp": 4,
+            "epsilon": 0.2,
+            "sinkhorn_iterations": 3,
+            "pseudo_label_scores": "probabilities",
+        }
+        objective_settings = ObjectiveSettings(**(losses | (objective or {})))
         settled = objective_settings.warmup + objective_settings.ramp
-        options = {"hidden": 8, "norm": "batch"} | (network or {})
+        options = {"hidden": 8, "norm": "batch", "beta": 0.005, "dropout": 0.5} | (network or {})
         return Trainer(
             SOGN(7, 3, generator=torch.Generator().manual_seed(seed), **options),
             GraphOperators(graph),

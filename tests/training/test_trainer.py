@@ -142,7 +142,7 @@ def test_decay_on_the_first_layer_leaves_the_others_alone(make_trainer):
     """With no gradient to speak of but decay's, only the first layer shrinks."""
     for decay_on, shrinks in (("all", True), ("first", False)):
         trainer = make_trainer(
-            decay_on=decay_on, weight_decay=1e6, learning_rate=1e-3, epochs=5, objective={"class_weight": 1.0}
+            decay_on=decay_on, weight_decay=1e6, learning_rate=1e-3, epochs=5, objective={"label_loss_weight": 1.0}
         )
         before = weights(trainer)
         trainer.selection.observe = lambda epoch, logits, t=trainer: setattr(t.selection, "best_epoch", epoch) or {}

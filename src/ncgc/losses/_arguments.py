@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ncgc.params.parameter import PARAMETERS, Parameter
+from ncgc.params.parameter import DEFAULTS, PARAMETERS, Parameter
+
+__all__ = ["DEFAULTS", "check_argument", "check_count"]
 
 _CLASSES = Parameter("num_classes", None, int, "number of classes", "Objective", low=1)
 

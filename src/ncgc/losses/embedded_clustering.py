@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.errors import ParameterError
-from ncgc.losses._arguments import check_argument, check_count
+from ncgc.losses._arguments import DEFAULTS, check_argument, check_count
 from ncgc.ops import ALONE, Reduction
 
 # Three starts over more rows than this take over a second at 256 columns; the centroids hardly move.
@@ -138,7 +138,7 @@ class _EmbeddedClustering(torch.autograd.Function):
 
 
 def initial_centroids(
-    embeddings: Tensor, k: int, method: str = "kmeans", seed: int = 0, reduction: Reduction = ALONE
+    embeddings: Tensor, k: int, method: str = DEFAULTS["centroids"], seed: int = 0, reduction: Reduction = ALONE
 ) -> Tensor:
     """(k, d) centroids to start from, finite and distinct, the same for the same seed.
 

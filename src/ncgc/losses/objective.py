@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ncgc.errors import ParameterError, TrainingError
-from ncgc.losses._arguments import check_argument, check_count
+from ncgc.losses._arguments import DEFAULTS, check_argument, check_count
 from ncgc.losses.classification import hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import embedded_clustering_loss
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
@@ -18,7 +18,7 @@ from ncgc.losses.softmax import row_softmax
 from ncgc.ops import ALONE, Reduction
 
 _CHECKED = (
-    "class_weight", "kl_weight", "pl_weight", "epsilon", "sinkhorn_iterations", "relaxation", "prior_momentum",
+    "kl_weight", "pl_weight", "epsilon", "sinkhorn_iterations", "relaxation", "prior_momentum",
     "prior_shrinkage", "pseudo_label_scores", "warmup", "ramp",
 )  # fmt: skip
 
@@ -28,7 +28,7 @@ class ObjectiveSettings:
     """What the objective weighs, and when.
 
     Args:
-        class_weight: Of the cross-entropy on the labelled nodes.
+        label_loss_weight: Of the cross-entropy on the labelled nodes.
         kl_weight: Of deep embedded clustering over all nodes; 0 switches it off.
         pl_weight: Of the pseudo-labels on the unlabelled nodes; 0 switches them off.
         epsilon: ε of Sinkhorn.
@@ -48,22 +48,23 @@ class ObjectiveSettings:
         0.5
     """
 
-    class_weight: float = 1.0
-    kl_weight: float = 1.0
-    pl_weight: float = 1.0
-    epsilon: float = 0.04
-    sinkhorn_iterations: int = 3
-    relaxation: float = 1.0
-    prior: Prior = "uniform"
-    prior_momentum: float = 0.9
-    prior_shrinkage: float = 0.5
-    use_sinkhorn: bool = True
-    pseudo_label_scores: str = "probabilities"
-    warmup: int = 200
-    ramp: int = 100
+    label_loss_weight: float = DEFAULTS["class_weight"]
+    kl_weight: float = DEFAULTS["kl_weight"]
+    pl_weight: float = DEFAULTS["pl_weight"]
+    epsilon: float = DEFAULTS["epsilon"]
+    sinkhorn_iterations: int = DEFAULTS["sinkhorn_iterations"]
+    relaxation: float = 1.0  # NCGC's "auto" needs the number of labels, so the caller resolves it; 1 is the paper's
+    prior: Prior = DEFAULTS["prior"]
+    prior_momentum: float = DEFAULTS["prior_momentum"]
+    prior_shrinkage: float = DEFAULTS["prior_shrinkage"]
+    use_sinkhorn: bool = DEFAULTS["sinkhorn"]
+    pseudo_label_scores: str = DEFAULTS["pseudo_label_scores"]
+    warmup: int = DEFAULTS["warmup"]
+    ramp: int = DEFAULTS["ramp"]
 
     def __post_init__(self) -> None:
         owner = "ObjectiveSettings"
+        check_argument(owner, "label_loss_weight", self.label_loss_weight, "class_weight")
         for name in _CHECKED:
             check_argument(owner, name, getattr(self, name))
         if isinstance(self.prior, str):
@@ -212,7 +213,7 @@ class Objective:
         """
         settings = self.settings
         parts: dict[str, Tensor] = {}
-        if settings.class_weight > 0 and (len(self.train_index) if self._labelled is None else self._labelled):
+        if settings.label_loss_weight > 0 and (len(self.train_index) if self._labelled is None else self._labelled):
             rows = logits.index_select(0, self.train_index)
             parts["class"] = hard_cross_entropy(rows, self.train_labels, self._labelled)
         if self.ramp(epoch) == 0:
@@ -230,10 +231,10 @@ class Objective:
         return parts
 
     def total(self, parts: Mapping[str, Tensor], epoch: int) -> Tensor:
-        """class_weight·class + ramp·(kl_weight·kl + pl_weight·pl) over the parts there are."""
+        """label_loss_weight·class + ramp·(kl_weight·kl + pl_weight·pl) over the parts there are."""
         share = self.ramp(epoch)
         weights = {
-            "class": self.settings.class_weight,
+            "class": self.settings.label_loss_weight,
             "kl": share * self.settings.kl_weight,
             "pl": share * self.settings.pl_weight,
         }

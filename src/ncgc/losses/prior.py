@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ncgc.errors import ParameterError
-from ncgc.losses._arguments import check_argument, check_count
+from ncgc.losses._arguments import DEFAULTS, check_argument, check_count
 from ncgc.losses.softmax import column_sums
 from ncgc.ops import ALONE, Reduction
 
@@ -79,7 +79,12 @@ class PriorEstimate:
         tensor([0.6000, 0.4000], dtype=torch.float64)
     """
 
-    def __init__(self, num_classes: int, momentum: float = 0.9, shrinkage: float = 0.5) -> None:
+    def __init__(
+        self,
+        num_classes: int,
+        momentum: float = DEFAULTS["prior_momentum"],
+        shrinkage: float = DEFAULTS["prior_shrinkage"],
+    ) -> None:
         check_count("PriorEstimate", "num_classes", num_classes)
         check_argument("PriorEstimate", "momentum", momentum, "prior_momentum")
         check_argument("PriorEstimate", "shrinkage", shrinkage, "prior_shrinkage")

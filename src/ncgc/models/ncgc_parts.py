@@ -37,7 +37,7 @@ SAME = (
     "steps",
 )
 LOSS = (
-    "class_weight", "epsilon", "sinkhorn_iterations", "prior", "prior_momentum", "prior_shrinkage", "pseudo_label_scores",
+    "epsilon", "sinkhorn_iterations", "prior", "prior_momentum", "prior_shrinkage", "pseudo_label_scores",
     "warmup", "ramp",
 )  # fmt: skip
 TRAINING = (
@@ -69,6 +69,7 @@ def make_objective(parameters: Mapping[str, Any], graph: Graph, split: Split, sh
     unlabelled, _ = share.local(np.flatnonzero(labels < 0))
     return Objective(
         ObjectiveSettings(
+            label_loss_weight=parameters["class_weight"],
             kl_weight=parameters["kl_weight"] if parameters["kl"] else 0.0,
             pl_weight=parameters["pl_weight"] if parameters["pl"] else 0.0,
             relaxation=auto if isinstance(given, str) else given,

@@ -19,6 +19,7 @@ from ncgc.nn.operators import GraphOperators
 from ncgc.nn.sage import SAGELayer
 from ncgc.nn.soft_orthogonal import wrap
 from ncgc.ops import Draws, FeatureMatrix, first_rows, linear, personalised_pagerank, relu_dropout
+from ncgc.params.parameter import DEFAULTS
 
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
 Factory = Callable[[int, int], nn.Module]
@@ -62,21 +63,21 @@ class SOGN(nn.Module):
         self,
         in_features: int,
         num_classes: int,
-        backbone: str | Factory = "gcn",
+        backbone: str | Factory = DEFAULTS["backbone"],
         *,
-        hidden: int = 64,
-        num_layers: int = 2,
-        beta: float = 0.005,
-        dropout: float = 0.5,
-        input_dropout: float = 0.0,
-        node_dropout: float = 0.0,
-        norm: str | None = None,
-        residual: bool = False,
-        heads: int = 1,
-        attention_dropout: float = 0.0,
-        alpha: float = 0.1,
-        theta: float = 0.5,
-        steps: int = 10,
+        hidden: int = DEFAULTS["hidden"],
+        num_layers: int = DEFAULTS["num_layers"],
+        beta: float = DEFAULTS["beta"],
+        dropout: float = DEFAULTS["dropout"],
+        input_dropout: float = 0.0,  # NCGC's "auto" depends on the graph, so the caller resolves it; here it is off
+        node_dropout: float = DEFAULTS["node_dropout"],
+        norm: str | None = None,  # "auto" in NCGC, as above
+        residual: bool = DEFAULTS["residual"],
+        heads: int = DEFAULTS["heads"],
+        attention_dropout: float = DEFAULTS["attention_dropout"],
+        alpha: float = DEFAULTS["alpha"],
+        theta: float = DEFAULTS["theta"],
+        steps: int = DEFAULTS["steps"],
         generator: torch.Generator | None = None,
     ):
         super().__init__()

@@ -107,7 +107,7 @@ class RankPartitionTrainer(PartitionTrainer):
         """The labelled nodes of every own part by its row in the totals; none, in all processes, where one says so."""
         adjacency, found = self.source.graph.adjacency, {}
         seen, too_large = 0, False
-        if self.network.backbone in LABEL_BACKBONES and self.objective.settings.class_weight > 0:
+        if self.network.backbone in LABEL_BACKBONES and self.objective.settings.label_loss_weight > 0:
             for part in np.unique(part_of[self.labelled]).tolist():
                 nodes = np.sort(self.labelled[part_of[self.labelled] == part])
                 size = len(make_part(adjacency, nodes, len(self.network.convs)).nodes)
@@ -163,7 +163,7 @@ class RankPartitionTrainer(PartitionTrainer):
         """The parts of the loss in this epoch, the same in every process, whichever of them its nodes have."""
         settings, begun = self.objective.settings, self.objective.ramp(epoch - 1) > 0
         there = {
-            "class": settings.class_weight > 0 and self.counts[0] > 0,
+            "class": settings.label_loss_weight > 0 and self.counts[0] > 0,
             "kl": begun and settings.kl_weight > 0 and self.centroids is not None,
             "pl": targets is not None,
         }
@@ -192,7 +192,7 @@ class RankPartitionTrainer(PartitionTrainer):
     ) -> dict[str, Tensor]:
         share, settings = Share(operators.part.owned), self.objective.settings
         parts: dict[str, Tensor] = {}
-        if settings.class_weight > 0 and not self.apart and len(share.local(self.labelled)[0]):
+        if settings.label_loss_weight > 0 and not self.apart and len(share.local(self.labelled)[0]):
             parts["class"] = self._label_loss(operators, output)
         if self.objective.ramp(epoch - 1) == 0:
             return parts

@@ -66,7 +66,9 @@ class PartitionTrainer(Trainer):
         owner = partition(graph.adjacency, parts)
         owned = [np.flatnonzero(owner == part) for part in range(parts)]
         self.nodes, self.owner = graph.num_nodes, torch.from_numpy(owner).long()
-        labelled = objective.train_index.numpy() if objective.settings.class_weight > 0 else np.zeros(0, dtype=np.int64)
+        labelled = (
+            objective.train_index.numpy() if objective.settings.label_loss_weight > 0 else np.zeros(0, dtype=np.int64)
+        )
         self.label_blocks = label_blocks(network, graph.adjacency, labelled, -(-self.nodes // parts))
         # a row counts once in a Gram matrix, in its part: blocks of labels own none
         self.totals = Totals([len(nodes) for nodes in owned] + [0] * len(self.label_blocks))
@@ -149,7 +151,11 @@ class PartitionTrainer(Trainer):
         """The part's shares of the losses: sums over its owned nodes, divided by the counts of the whole graph."""
         objective, share = self.objective, Share(operators.part.owned)
         settings, parts = objective.settings, {}
-        if settings.class_weight > 0 and not self.label_blocks and len(share.local(objective.train_index.numpy())[0]):
+        if (
+            settings.label_loss_weight > 0
+            and not self.label_blocks
+            and len(share.local(objective.train_index.numpy())[0])
+        ):
             parts["class"] = self._label_loss(operators, output)
         if objective.ramp(epoch - 1) == 0:
             return parts
