@@ -10,7 +10,7 @@ from ncgc.nn import GraphOperators
 from ncgc.nn.gat import GATLayer
 from ncgc.nn.gcn import GCNLayer
 from ncgc.nn.gcnii import GCNIILayer
-from ncgc.nn.layer import Layer, Pass
+from ncgc.nn.layers import Layer, Pass
 from ncgc.nn.mlp import MLPLayer
 from ncgc.nn.sage import SAGELayer
 from ncgc.ops import personalised_pagerank

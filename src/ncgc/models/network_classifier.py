@@ -16,7 +16,7 @@ from ncgc.graph import Graph
 from ncgc.graph.features import ROWS, FeatureScaling
 from ncgc.models.base import Method, Solution
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.state import load_state, state_arrays
+from ncgc.nn.weights import load_state, state_arrays
 from ncgc.params.declared import declared
 from ncgc.training import Adam, Descended, KeepEpoch, LastEpoch, Selection, Stationary, Watcher, descend
 from ncgc.training.engines.partition.label_blocks import LabelOperators

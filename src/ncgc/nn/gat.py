@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.errors import ParameterError
-from ncgc.nn.layer import Hidden, Layer, Pass, glorot
+from ncgc.nn.layers import Hidden, Layer, Pass, glorot
 from ncgc.ops import FeatureMatrix, attend, linear
 
 

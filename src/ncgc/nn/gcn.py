@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ncgc.nn.layer import Hidden, Layer, Pass, glorot
+from ncgc.nn.layers import Hidden, Layer, Pass, glorot
 from ncgc.ops import soft_orthogonal_layer
 
 

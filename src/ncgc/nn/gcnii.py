@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from ncgc.nn.layer import Hidden, Layer, Pass, glorot
+from ncgc.nn.layers import Hidden, Layer, Pass, glorot
 from ncgc.ops import propagate_soft_orthogonal
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ncgc.nn.layer import Hidden, Layer, Pass, fan_in
+from ncgc.nn.layers import Hidden, Layer, Pass, fan_in
 from ncgc.ops import FeatureMatrix, first_rows, soft_orthogonal_layer
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.errors import ParameterError
-from ncgc.nn.layer import Hidden, Layer, Pass
+from ncgc.nn.layers import Hidden, Layer, Pass
 from ncgc.ops import FeatureMatrix, RowDraws, soft_orthogonal
 
 # where PyG's layers keep the W of Z = H·W that is propagated, in the order to look

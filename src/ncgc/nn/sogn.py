@@ -13,9 +13,9 @@ from ncgc.errors import ParameterError
 from ncgc.nn.gat import GATLayer
 from ncgc.nn.gcn import GCNLayer
 from ncgc.nn.gcnii import GCNIILayer
-from ncgc.nn.layer import Hidden, Layer, Pass, fan_in
+from ncgc.nn.graph_operators import GraphOperators
+from ncgc.nn.layers import Hidden, Layer, Pass, fan_in
 from ncgc.nn.mlp import MLPLayer
-from ncgc.nn.operators import GraphOperators
 from ncgc.nn.sage import SAGELayer
 from ncgc.nn.soft_orthogonal import wrap
 from ncgc.ops import Draws, FeatureMatrix, first_rows, linear, personalised_pagerank, relu_dropout

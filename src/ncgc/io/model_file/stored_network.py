@@ -11,7 +11,7 @@ from torch import nn
 from ncgc.errors import ParameterError
 from ncgc.io.model_file.sealed import Damage, Record, plain
 from ncgc.nn import SOGN
-from ncgc.nn.state import load_state, state_arrays
+from ncgc.nn.weights import load_state, state_arrays
 from ncgc.params.parameter import check_parameters
 
 PREFIX = "network."

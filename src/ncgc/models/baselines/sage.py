@@ -7,7 +7,7 @@ from torch import nn
 
 from ncgc.models.network_classifier import Learned, Task
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layer import Pass
+from ncgc.nn.layers import Pass
 from ncgc.nn.sage import SAGELayer
 from ncgc.ops import relu_dropout
 

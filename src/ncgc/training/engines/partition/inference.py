@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ncgc.nn import SOGN, Output
-from ncgc.nn.layer import Hidden, Layer, Pass
+from ncgc.nn.layers import Hidden, Layer, Pass
 from ncgc.ops import ALONE, Reduction
 from ncgc.ops.soft_orthogonal import gram
 from ncgc.training.engines.partition.buffers import buffer

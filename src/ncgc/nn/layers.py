@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ncgc.nn.operators import GraphOperators
+from ncgc.nn.graph_operators import GraphOperators
 from ncgc.ops import ALONE, Draws, FeatureMatrix, Reduction, linear
 
 Hidden = Tensor | FeatureMatrix
