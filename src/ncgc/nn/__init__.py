@@ -1,4 +1,4 @@
-"""Soft orthogonal graph networks: one skeleton, one file a backbone, and the wrapper for PyG's layers."""
+"""Soft orthogonal graph networks: SOGN, the layers of its backbones, and the wrapper for PyG's layers."""
 
 from ncgc.nn.graph_operators import GraphOperators
 from ncgc.nn.soft_orthogonal import SoftOrthogonal

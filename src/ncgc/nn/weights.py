@@ -1,7 +1,8 @@
-"""The tensors of a trained network as arrays, and back into one of the same shape."""
+"""Weights of a network: how they begin, and how they become arrays and come back."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,8 +10,40 @@ import torch
 from torch import nn
 
 
+def glorot(rows: int, columns: int, generator: torch.Generator | None) -> nn.Parameter:
+    """Weights uniform in ±√(6/(rows+columns)), PyG's start of a convolution (Glorot and Bengio, 2010).
+
+    Args:
+        rows: input width.
+        columns: output width.
+        generator: source of the draw; torch's global one if None.
+
+    Returns:
+        (rows, columns) parameter.
+    """
+    return _uniform((rows, columns), math.sqrt(6.0 / max(rows + columns, 1)), generator)
+
+
+def fan_in(rows: int, columns: int, generator: torch.Generator | None) -> nn.Parameter:
+    """Weights uniform in ±1/√rows, torch's start of a linear map.
+
+    Args:
+        rows: input width.
+        columns: output width.
+        generator: source of the draw; torch's global one if None.
+
+    Returns:
+        (rows, columns) parameter.
+    """
+    return _uniform((rows, columns), 1.0 / math.sqrt(max(rows, 1)), generator)
+
+
+def _uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator | None) -> nn.Parameter:
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+
+
 def state_arrays(network: nn.Module) -> dict[str, np.ndarray]:
-    """Every weight and buffer under its name in the network.
+    """Every weight and buffer of a network as an array, under its name in ``state_dict``.
 
     >>> sorted(state_arrays(nn.Linear(2, 3)))
     ['bias', 'weight']
@@ -20,7 +53,15 @@ def state_arrays(network: nn.Module) -> dict[str, np.ndarray]:
 
 
 def load_state(network: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
-    """Give the network what :func:`state_arrays` took; a ValueError says which tensor does not fit."""
+    """Set every weight and buffer of a network from arrays.
+
+    Args:
+        network: changed in place.
+        arrays: result of :func:`state_arrays` of a network of the same shape.
+
+    Raises:
+        ValueError: names the tensor that is missing, unknown or of another type or shape.
+    """
     expected = network.state_dict()
     for name in sorted(expected.keys() | arrays.keys()):
         if name not in arrays or name not in expected:

@@ -10,7 +10,7 @@ from ncgc.datasets import Split
 from ncgc.graph import Graph
 from ncgc.models.network_classifier import Learned, Task
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layers import glorot
+from ncgc.nn.weights import glorot
 from ncgc.ops import FeatureMatrix, attend, dropout, linear
 from ncgc.params.declared import declared
 from ncgc.training import Selection

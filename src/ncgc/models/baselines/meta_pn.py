@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from ncgc.models.baselines.pta import PTANetwork, first_decays
 from ncgc.models.network_classifier import Learned, Task
 from ncgc.models.networks import fan_in_bias
-from ncgc.nn.layers import fan_in
+from ncgc.nn.weights import fan_in
 from ncgc.ops import FeatureMatrix, SparseMatrix, linear
 from ncgc.params.declared import declared
 from ncgc.training import Adam, Descended, Selection, Watcher, descend
