@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ncgc.ops.draws import Draws
 from ncgc.ops.dropout import drawn_bytes, keep_factors
 from ncgc.ops.reduction import ALONE, Reduction
+from ncgc.ops.row_generator import Draws
 from ncgc.ops.soft_orthogonal import coupling, gram, gram_gradient
 from ncgc.ops.sparse import SparseMatrix, product
 

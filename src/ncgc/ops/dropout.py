@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ncgc.ops.draws import Draws, RowDraws
+from ncgc.ops.row_generator import Draws, RowDraws
 from ncgc.ops.sparse import SparseMatrix
 
 

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ncgc.ops.propagate import propagate
+from ncgc.ops.propagation import propagate
 from ncgc.ops.reduction import ALONE, Reduction
 from ncgc.ops.sparse import SparseMatrix
 

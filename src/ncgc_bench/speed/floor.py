@@ -8,8 +8,8 @@ import torch
 
 from ncgc.graph import Graph
 from ncgc.nn import SOGN, GraphOperators
-from ncgc.ops.layer import first_layer_way
 from ncgc.ops.soft_orthogonal import gram
+from ncgc.ops.soft_orthogonal_layer import first_layer_way
 
 
 def floor(graph: Graph, network: SOGN) -> Callable[[], None]:

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ncgc.ops.feature_matrix import SPARSE_COST, FeatureMatrix, linear
 from ncgc.ops.reduction import ALONE, Reduction
 from ncgc.ops.soft_orthogonal import coupling, gram_gradient, propagate_soft_orthogonal, propagated, soft_orthogonal
 from ncgc.ops.sparse import SparseMatrix
-from ncgc.ops.sparse_linear import SPARSE_COST, FeatureMatrix, linear
 
 
 def first_layer_way(features: FeatureMatrix, width: int) -> str:

@@ -7,7 +7,7 @@ from scipy import sparse
 from torch.autograd import gradcheck
 
 from ncgc.ops import FeatureMatrix, Reduction, first_rows, soft_orthogonal_layer
-from ncgc.ops.layer import first_layer_way
+from ncgc.ops.soft_orthogonal_layer import first_layer_way
 
 # n, D, d and whether X is dense, chosen so that each way is taken
 SHAPES = {

@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.graph.validation import Features
-from ncgc.ops.draws import Draws
 from ncgc.ops.dropout import drawn_bytes, dropout, keep_factors
 from ncgc.ops.few_columns import product_of_few
+from ncgc.ops.row_generator import Draws
 from ncgc.ops.sparse import SparseMatrix, product
 
 # A sparse product runs at about a tenth of the speed of a dense one for the same number of multiplications, so sparse wins
