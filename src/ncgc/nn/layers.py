@@ -17,8 +17,8 @@ from ncgc.nn.graph_operators import GraphOperators
 from ncgc.nn.weights import fan_in, glorot
 from ncgc.ops import (
     ALONE,
-    Draws,
     FeatureMatrix,
+    RandomSource,
     Reduction,
     attend,
     first_rows,
@@ -45,7 +45,7 @@ class ForwardPass:
 
     operators: GraphOperators
     training: bool = False
-    generator: Draws | None = None
+    generator: RandomSource | None = None
     initial: Tensor | None = None
     reduction: Reduction = ALONE
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ncgc.errors import ParameterError
 from ncgc.nn.layers import ForwardPass, Hidden, Layer
-from ncgc.ops import FeatureMatrix, RowDraws, soft_orthogonal
+from ncgc.ops import FeatureMatrix, RowGenerator, soft_orthogonal
 from ncgc.params.parameter import PARAMETERS
 
 # where PyG's layers keep the W of Z = H·W that is propagated, in the order they are tried
@@ -129,7 +129,7 @@ def _randomness_from(forward_pass: ForwardPass) -> Iterator[None]:
     if not forward_pass.training or forward_pass.generator is None:
         yield
         return
-    if isinstance(forward_pass.generator, RowDraws):
+    if isinstance(forward_pass.generator, RowGenerator):
         raise ParameterError("PyG layers cannot drop by row, so they train in one process and with batch='full' only.")
     seed = int(torch.randint(2**31, (1,), generator=forward_pass.generator))
     with torch.random.fork_rng(devices=[]):

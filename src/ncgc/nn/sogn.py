@@ -14,7 +14,7 @@ from ncgc.nn.graph_operators import GraphOperators
 from ncgc.nn.layers import ForwardPass, GATLayer, GCNIILayer, GCNLayer, Hidden, Layer, MLPLayer, SAGELayer
 from ncgc.nn.soft_orthogonal import wrap
 from ncgc.nn.weights import fan_in
-from ncgc.ops import Draws, FeatureMatrix, first_rows, linear, personalised_pagerank, relu_dropout
+from ncgc.ops import FeatureMatrix, RandomSource, first_rows, linear, personalised_pagerank, relu_dropout
 from ncgc.params.parameter import DEFAULTS
 
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
@@ -144,7 +144,9 @@ class SOGN(nn.Module):
         """
         return output.logits if self.decoupled else output.embeddings
 
-    def forward(self, operators: GraphOperators, generator: Draws | None = None, embeddings: bool = True) -> Output:
+    def forward(
+        self, operators: GraphOperators, generator: RandomSource | None = None, embeddings: bool = True
+    ) -> Output:
         """Embeddings and logits of all nodes.
 
         Args:

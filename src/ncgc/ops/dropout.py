@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ncgc.ops.row_generator import Draws, RowDraws
+from ncgc.ops.row_generator import RandomSource, RowGenerator
 from ncgc.ops.sparse import SparseMatrix
 
 
@@ -32,7 +32,7 @@ def kept_scale(p: float) -> float:
 def keep_mask(
     shape: torch.Size | tuple[int, ...],
     p: float,
-    generator: Draws | None = None,
+    generator: RandomSource | None = None,
     pattern: SparseMatrix | None = None,
 ) -> tuple[Tensor, float]:
     """A boolean keep mask and the scale 1/(1−p) for kept entries.
@@ -44,14 +44,14 @@ def keep_mask(
     >>> scale, abs(mask.float().mean().item() - 0.5) < 0.01
     (2.0, True)
     """
-    return drawn_bytes(shape, generator, pattern) >= _threshold(p), kept_scale(p)
+    return random_bytes(shape, generator, pattern) >= _threshold(p), kept_scale(p)
 
 
-def drawn_bytes(
-    shape: torch.Size | tuple[int, ...], generator: Draws | None = None, pattern: SparseMatrix | None = None
+def random_bytes(
+    shape: torch.Size | tuple[int, ...], generator: RandomSource | None = None, pattern: SparseMatrix | None = None
 ) -> Tensor:
     """Random bytes of a shape, a byte an entry: what :func:`keep_mask` and :func:`keep_factors` compare with the rate."""
-    if isinstance(generator, RowDraws):
+    if isinstance(generator, RowGenerator):
         if pattern is None:
             return generator.bytes(shape)
         if len(shape) == 1:
@@ -76,8 +76,8 @@ def keep_factors(drawn: Tensor, p: float, dtype: torch.dtype = torch.float32) ->
 
 class _Dropout(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, p: float, generator: Draws | None) -> Tensor:
-        drawn = drawn_bytes(x.shape, generator)
+    def forward(ctx: Any, x: Tensor, p: float, generator: RandomSource | None) -> Tensor:
+        drawn = random_bytes(x.shape, generator)
         ctx.save_for_backward(drawn)
         ctx.p = p
         return x * keep_factors(drawn, p, x.dtype)
@@ -93,8 +93,8 @@ class _ReluDropout(torch.autograd.Function):
     """Keeps only its output: an entry is positive exactly where the ReLU was open and the entry kept."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, p: float, generator: Draws | None) -> Tensor:
-        y = torch.relu(x).mul_(keep_factors(drawn_bytes(x.shape, generator), p, x.dtype))
+    def forward(ctx: Any, x: Tensor, p: float, generator: RandomSource | None) -> Tensor:
+        y = torch.relu(x).mul_(keep_factors(random_bytes(x.shape, generator), p, x.dtype))
         ctx.save_for_backward(y)
         ctx.scale = kept_scale(p)
         return y
@@ -106,7 +106,7 @@ class _ReluDropout(torch.autograd.Function):
         return torch.ops.aten.threshold_backward(gradients[0], y, 0).mul_(ctx.scale), None, None
 
 
-def dropout(x: Tensor, p: float, generator: Draws | None = None, training: bool = True) -> Tensor:
+def dropout(x: Tensor, p: float, generator: RandomSource | None = None, training: bool = True) -> Tensor:
     """Zero each entry with probability p, scale the rest by 1/(1−p); the identity when not training or p = 0."""
     if not training or p == 0.0:
         return x
@@ -114,7 +114,7 @@ def dropout(x: Tensor, p: float, generator: Draws | None = None, training: bool 
     return result
 
 
-def relu_dropout(x: Tensor, p: float, generator: Draws | None = None, training: bool = True) -> Tensor:
+def relu_dropout(x: Tensor, p: float, generator: RandomSource | None = None, training: bool = True) -> Tensor:
     """dropout(relu(x)) in fewer passes, storing nothing but its output for the gradient."""
     if not training or p == 0.0:
         return torch.relu(x)

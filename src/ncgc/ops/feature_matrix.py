@@ -13,9 +13,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.graph.validation import Features
-from ncgc.ops.dropout import drawn_bytes, dropout, keep_factors
-from ncgc.ops.few_columns import product_of_few
-from ncgc.ops.row_generator import Draws
+from ncgc.ops.dropout import dropout, keep_factors, random_bytes
+from ncgc.ops.row_generator import RandomSource
 from ncgc.ops.sparse import SparseMatrix, product
 
 # A sparse product runs at about a tenth of the speed of a dense one for the same number of multiplications, so sparse wins
@@ -25,6 +24,22 @@ DENSE_FROM = 0.06
 DRAWN_DENSE_FROM = (
     0.5  # a dropout draw costs as much as the product with a few columns, and sparse X has fewer entries to draw
 )
+_FEW_COLUMNS = 12  # from which torch's product is as fast as the transposed one
+
+
+def narrow_product(left: Tensor, right: Tensor) -> Tensor:
+    """A·B (n×k), without a gradient.
+
+    Args:
+        left: A, n×m. right: B, m×k; the way is chosen by k.
+
+    >>> narrow_product(torch.eye(2), torch.tensor([[1.0], [2.0]]))
+    tensor([[1.],
+            [2.]])
+    """
+    if right.shape[1] > _FEW_COLUMNS:
+        return left @ right
+    return (right.t() @ left.t()).t().contiguous()
 
 
 class _FeatureLinear(torch.autograd.Function):
@@ -82,13 +97,13 @@ class FeatureMatrix:
         return self.sparse is not None
 
     @cached_property
-    def for_draws(self) -> FeatureMatrix:
+    def for_dropout(self) -> FeatureMatrix:
         """X in the form that is cheaper where every product with few columns has a dropout draw of its own; made once."""
         if self.dense is None or self._drawn or self.density >= DRAWN_DENSE_FROM:
             return self
         return FeatureMatrix(sparse.csr_array(self.dense.numpy()), dense_from=DRAWN_DENSE_FROM, dtype=self._dtype)
 
-    def dropout(self, p: float, generator: Draws | None = None, training: bool = True) -> FeatureMatrix:
+    def dropout(self, p: float, generator: RandomSource | None = None, training: bool = True) -> FeatureMatrix:
         """One dropout draw of X. On sparse X only the stored entries are drawn: the others are zero either way."""
         if not training or p == 0.0:
             return self
@@ -101,18 +116,18 @@ class FeatureMatrix:
             drawn._replaced = True
         else:
             drawn._values = self.sparse.values * keep_factors(
-                drawn_bytes((self.sparse.nnz,), generator, self.sparse), p, self._dtype
+                random_bytes((self.sparse.nnz,), generator, self.sparse), p, self._dtype
             )
         return drawn
 
-    def drop_rows(self, p: float, generator: Draws | None = None, training: bool = True) -> FeatureMatrix:
+    def drop_rows(self, p: float, generator: RandomSource | None = None, training: bool = True) -> FeatureMatrix:
         """One draw in which whole rows of X, the features of a node, are zero with probability p and others 1/(1−p) times.
 
         (M·X)·W = M·(X·W) for a diagonal M, so X itself is never copied.
         """
         if not training or p == 0.0:
             return self
-        factors = keep_factors(drawn_bytes((self.shape[0],), generator), p, self._dtype)
+        factors = keep_factors(random_bytes((self.shape[0],), generator), p, self._dtype)
         drawn = copy(self)
         drawn._drawn = True
         drawn.__dict__.pop("gram", None)
@@ -144,7 +159,7 @@ class FeatureMatrix:
     def _product(self, weight: Tensor) -> Tensor:
         if self.sparse is None:
             assert self.dense is not None
-            return product_of_few(self.dense, weight)
+            return narrow_product(self.dense, weight)
         return product(self.sparse.csr if self._values is None else self.sparse.with_values(self._values), weight)
 
     def transposed_product(self, dense: Tensor) -> Tensor:
@@ -153,7 +168,7 @@ class FeatureMatrix:
             dense = dense * self._rows
         if self.sparse is None:
             assert self.dense is not None
-            return product_of_few(self.dense.t(), dense)
+            return narrow_product(self.dense.t(), dense)
         values = self._values
         return product(self.sparse.transposed if values is None else self.sparse.transposed_with_values(values), dense)
 
@@ -180,7 +195,7 @@ class FeatureMatrix:
         taken = copy(self)
         taken.shape = (len(nodes), self.shape[1])
         taken.__dict__.pop("gram", None)
-        taken.__dict__.pop("for_draws", None)
+        taken.__dict__.pop("for_dropout", None)
         taken._latest = []
         if self.sparse is None:
             assert self.dense is not None
@@ -211,3 +226,31 @@ def first_rows(h: Tensor | FeatureMatrix, rows: int) -> Tensor | FeatureMatrix:
 def linear(h: Tensor | FeatureMatrix, weight: Tensor) -> Tensor:
     """H·W for hidden states or input features."""
     return h.linear(weight) if isinstance(h, FeatureMatrix) else h @ weight
+
+
+class _NarrowLinear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(h, weight)
+        return narrow_product(h, weight)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        h, weight = ctx.saved_tensors
+        u = gradients[0]
+        return (
+            u @ weight.t() if ctx.needs_input_grad[0] else None,
+            narrow_product(h.t(), u) if ctx.needs_input_grad[1] else None,
+        )
+
+
+def narrow_linear(h: Tensor, weight: Tensor) -> Tensor:
+    """H·W for hidden states H (n×d) and W (d×K) with few columns; dH = U·Wᵀ, dW = Hᵀ·U.
+
+    >>> narrow_linear(torch.ones(2, 3), torch.ones(3, 1))
+    tensor([[3.],
+            [3.]])
+    """
+    result: Tensor = _NarrowLinear.apply(h, weight)
+    return result

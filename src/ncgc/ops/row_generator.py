@@ -1,4 +1,4 @@
-"""RowDraws: random bytes that depend on the seed, the step, the call and the *global* row, on nothing else.
+"""RowGenerator: random bytes that depend on the seed, the step, the call and the *global* row, on nothing else.
 
 A generator hands out one stream, so what a row gets depends on how many rows were drawn before it. Here every byte is a
 hash of its address (splitmix64, Steele et al. 2014), so a row gets the same bytes in whichever process or part it is drawn,
@@ -35,14 +35,14 @@ def mix(x: Tensor) -> Tensor:
     return x.bitwise_xor_(_shifted(x, 31))
 
 
-class RowDraws:
+class RowGenerator:
     """Random bytes for dropout, by global row.
 
     Args:
         seed: of all draws.
         rows: (n,) the global numbers of the rows at hand, in their order.
 
-    >>> whole, part = RowDraws(7, torch.arange(5)), RowDraws(7, torch.tensor([3, 1]))
+    >>> whole, part = RowGenerator(7, torch.arange(5)), RowGenerator(7, torch.tensor([3, 1]))
     >>> torch.equal(whole.bytes((5, 20))[[3, 1]], part.bytes((2, 20)))
     True
     """
@@ -83,4 +83,4 @@ class RowDraws:
         return mix(mix(address.mul_(_GOLDEN)) + (self.rows[:rows] + 1) * _GOLDEN)
 
 
-Draws: TypeAlias = torch.Generator | RowDraws
+RandomSource: TypeAlias = torch.Generator | RowGenerator

@@ -6,7 +6,7 @@ of W may leave out everything n×d that only dZ would need (U is the incoming gr
     dW = Xᵀ(P·U) − β·(XᵀU)·Mᵀ + F·S,     dM = −β·Wᵀ(XᵀU)          by two products with Xᵀ,
     dW = Xᵀ(P·U − β·U·Mᵀ) + F·S,         dM = −β·ZᵀU              by one, when X is wide and dense.
 
-Which way is cheaper follows from the sizes (:func:`first_layer_way`). Where P has far fewer rows than columns (r×n, the first r
+Which way is cheaper follows from the sizes (:func:`first_layer_algorithm`). Where P has far fewer rows than columns (r×n, the first r
 nodes and all that they see), (P·X)·W needs r rows of products with W and P·(X·W) needs n (:func:`aggregated`).
 """
 
@@ -24,7 +24,7 @@ from ncgc.ops.soft_orthogonal import coupling, gram_gradient, propagate_soft_ort
 from ncgc.ops.sparse import SparseMatrix
 
 
-def first_layer_way(features: FeatureMatrix, width: int) -> str:
+def first_layer_algorithm(features: FeatureMatrix, width: int) -> str:
     """ "twice", "once" (products with Xᵀ in the gradient) or "plain" (as any other layer), by counting multiplications.
 
     In units of n·d²: plain needs 3 + 10/16 beyond X·W, Z·M and XᵀU; a sparse product costs about ten times its entries.
@@ -109,7 +109,7 @@ def soft_orthogonal_layer(
     if isinstance(h, FeatureMatrix) and h.dense is not None and 2 * matrix.shape[0] < matrix.shape[1]:
         return aggregated(h, weight, matrix, beta, bias, reduction)
     if beta != 0.0 and isinstance(h, FeatureMatrix):
-        way = first_layer_way(h, weight.shape[1]) if reduction.owned(h.shape[0]) == h.shape[0] else "plain"
+        way = first_layer_algorithm(h, weight.shape[1]) if reduction.owned(h.shape[0]) == h.shape[0] else "plain"
         if way != "plain":
             result: Tensor = _FirstLayer.apply(weight, h, matrix, beta, bias, way == "twice", reduction)
             return result

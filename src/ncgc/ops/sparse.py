@@ -138,11 +138,5 @@ class SparseMatrix:
         """factor·P, on the same pattern."""
         return SparseMatrix(self.row_pointers, self.columns, self.values * factor, self.shape, symmetric=self.symmetric)
 
-    def to(self, dtype: torch.dtype) -> SparseMatrix:
-        """The same matrix with values of another floating type."""
-        return SparseMatrix(
-            self.row_pointers, self.columns, self.values.to(dtype), self.shape, symmetric=self.symmetric
-        )
-
     def __repr__(self) -> str:
         return f"SparseMatrix({self.shape[0]}×{self.shape[1]}, nnz={self.nnz}, symmetric={self.symmetric})"

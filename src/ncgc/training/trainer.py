@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ncgc.errors import TrainingError
 from ncgc.losses import Objective, initial_centroids
 from ncgc.nn import SOGN, GraphOperators, Output
-from ncgc.ops import Draws, RowDraws, kept_memory
+from ncgc.ops import RandomSource, RowGenerator, kept_memory
 from ncgc.training.adam import Adam
 from ncgc.training.averaging import WeightAverage
 from ncgc.training.history import History
@@ -72,7 +72,7 @@ class Trainer:
         objective: Objective,
         selection: Selection,
         settings: TrainerSettings,
-        dropout_generator: Draws,
+        dropout_generator: RandomSource,
         centroid_seed: int = 0,
         watch: Watcher | None = None,
         keep: Callable[[Trainer, int], None] | None = None,
@@ -158,7 +158,7 @@ class Trainer:
 
     def _gradients(self, epoch: int) -> dict[str, float] | None:
         """The gradients of all weights, and the parts of the loss as numbers; None if one is not finite."""
-        if isinstance(self.dropout_generator, RowDraws):
+        if isinstance(self.dropout_generator, RowGenerator):
             self.dropout_generator.begin(epoch)
         output = self.network(self.operators, self.dropout_generator, embeddings=False)
         source = self.clean if self.settings.pseudo_label_source == "clean" else None

@@ -83,7 +83,7 @@ class GATNetwork(nn.Module):
         self.second = Attention(heads * hidden, num_classes, output_heads, dropout, generator)
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
-        features = operators.features.for_draws if self.training else operators.features
+        features = operators.features.for_dropout if self.training else operators.features
         h = elu(self.first(features, operators.of_layer(0), generator))
         z = self.second(h, operators.of_layer(1), generator)
         heads = self.second.heads

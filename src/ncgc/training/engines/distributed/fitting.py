@@ -16,7 +16,7 @@ from ncgc.graph import Graph
 from ncgc.graph.features import FeatureScaling
 from ncgc.models.ncgc_parts import make_network, make_objective, make_selection, trainer_settings
 from ncgc.nn import Output
-from ncgc.ops import RowDraws
+from ncgc.ops import RowGenerator
 from ncgc.params.parameter import check_parameters
 from ncgc.training import Trainer, Watcher
 from ncgc.training.checkpoint import Checkpoints, about_training
@@ -108,7 +108,7 @@ def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple
         sizes = (parts, parameters["halo"], parameters["steps_per_epoch"], int(seeds[1]))
         trainer = RankPartitionTrainer(network, source, operators, part_of, own, *sizes, *rules, int(seeds[2]))
     else:
-        draws = RowDraws(seeds[1], torch.from_numpy(operators.part.owned))
+        draws = RowGenerator(seeds[1], torch.from_numpy(operators.part.owned))
         trainer = Trainer(network, operators, *rules, draws, int(seeds[2]))
     return trainer, scaling, seeds
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
 from ncgc.nn import SOGN, Output
-from ncgc.ops import RowDraws
+from ncgc.ops import RowGenerator
 from ncgc.training import Trainer
 from ncgc.training.engines.distributed.fetched_embeddings import FetchedLook
 from ncgc.training.engines.distributed.rank_operators import RankOperators
@@ -78,7 +78,7 @@ class RankPartitionTrainer(PartitionTrainer):
     ):
         self.check(parts, steps, trainer)
         objective, selection, settings, *rest = trainer
-        draws = RowDraws(seed, torch.arange(0))  # every part draws its own
+        draws = RowGenerator(seed, torch.arange(0))  # every part draws its own
         Trainer.__init__(self, network, operators, objective, selection, settings, draws, *rest)
         self.source, self.steps, self.seed = source, steps, seed
         self.nodes, self.parts, self.own = source.graph.num_nodes, parts, list(own)
@@ -174,7 +174,7 @@ class RankPartitionTrainer(PartitionTrainer):
         operators = self.cut(part)
         self.totals.part = part
         operators.reduction = Running(self.totals)
-        draws = RowDraws(self.seed, operators.rows)
+        draws = RowGenerator(self.seed, operators.rows)
         draws.begin(epoch + step * FAR)
         self.last_look.begin()
         output = self.network(operators, draws, embeddings=False)

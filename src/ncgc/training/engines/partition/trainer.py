@@ -13,7 +13,7 @@ from torch import Tensor
 from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
 from ncgc.nn import Output
-from ncgc.ops import RowDraws
+from ncgc.ops import RowGenerator
 from ncgc.training import Trainer
 from ncgc.training.engines.partition.cache import Shelf
 from ncgc.training.engines.partition.historical_embeddings import LastLook
@@ -57,7 +57,7 @@ class PartitionTrainer(Trainer):
             )
         objective, selection, settings, *rest = trainer
         super().__init__(
-            network, _Nowhere(graph), objective, selection, settings, RowDraws(seed, torch.arange(0)), *rest
+            network, _Nowhere(graph), objective, selection, settings, RowGenerator(seed, torch.arange(0)), *rest
         )
         if settings.pseudo_label_source != "clean" and objective.settings.pl_weight:
             raise ParameterError(
@@ -128,7 +128,7 @@ class PartitionTrainer(Trainer):
         operators = self.blocks[part]()
         self.totals.part = part
         operators.reduction = Running(self.totals)
-        draws = RowDraws(self.seed, operators.rows)
+        draws = RowGenerator(self.seed, operators.rows)
         draws.begin(epoch + step * FAR)
         self.last_look.begin()
         output = self.network(operators, draws, embeddings=False)
