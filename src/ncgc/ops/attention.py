@@ -1,11 +1,11 @@
-"""Graph attention over CSR: one value an edge and head, never edges × features in memory.
+"""Graph attention over CSR: one value per edge and head, never edges × features in memory.
 
 For node i, neighbour j and head h, with s = Z_h·a_src and t = Z_h·a_dst,
 
     e_ij = LeakyReLU(s_j + t_i),   α_ij = w_ij·exp(e_ij) / Σ_k w_ik·exp(e_ik),   out_i = Σ_j α_ij·Z_j,
 
-where w are the edge weights (1 in a plain graph, which gives GAT as published). The sum is one sparse product a head
-with α as CSR values, into the buffer that already holds −β·Z̃Z̃ᵀZ + bias. Backward, with U = dL/dout: dZ = αᵀU plus the soft
+where w are the edge weights (1 in an unweighted graph, which gives GAT as published). The sum is one sparse product per
+head with α as CSR values, to which −β·Z̃Z̃ᵀZ + bias is added in place. Backward, with U = dL/dout: dZ = αᵀU plus the soft
 orthogonal term's, and dα is U·Zᵀ sampled on the pattern; sums over a row are sparse products with a vector of ones.
 """
 
@@ -157,12 +157,17 @@ def attend(
     Args:
         pattern: n×m CSR; for GAT the adjacency with self-loops, or some of its rows. n = m unless β = 0.
         z: (m, heads·c), the heads in consecutive blocks of columns.
-        source, target: (m, heads) scores Z_h·a_src and (n, heads) scores Z_h·a_dst.
+        source: (m, heads) scores s = Z_h·a_src.
+        target: (n, heads) scores t = Z_h·a_dst.
         slope: of the LeakyReLU.
-        p: dropout on the attention coefficients; the caller passes 0 outside training.
-        beta: strength of the soft orthogonal constraint.
+        p: dropout rate of the attention coefficients; the caller passes 0 outside training.
+        generator: source of the dropout's random bytes; torch's global one if None.
+        beta: strength β of the soft orthogonal term.
         bias: (heads·c,) or None.
-        reduction: of the d×d sums over rows, where these are not all rows.
+        reduction: completes the d×d sums over rows, where ``z`` holds some of the rows.
+
+    Returns:
+        (n, heads·c).
 
     >>> from scipy.sparse import csr_array
     >>> pattern = SparseMatrix.from_scipy(csr_array([[1.0, 1.0], [0.0, 1.0]]))

@@ -21,7 +21,10 @@ _ROWS = 100_000  # normalised at a time
 
 
 def with_self_loops(adjacency: sparse.csr_array) -> sparse.csr_array:
-    """A + I.
+    """A + I, as CSR with sorted columns.
+
+    Args:
+        adjacency: A, n×n without self-loops.
 
     >>> with_self_loops(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]])).toarray()
     array([[1., 1.],
@@ -34,6 +37,9 @@ def with_self_loops(adjacency: sparse.csr_array) -> sparse.csr_array:
 
 def gcn_normalised(adjacency: sparse.csr_array) -> sparse.csr_array:
     """Â = D̃^-1/2 (A+I) D̃^-1/2 with D̃ the (weighted) degrees of A+I: symmetric, spectrum in (-1, 1].
+
+    Args:
+        adjacency: A, n×n, symmetric, without self-loops.
 
     >>> gcn_normalised(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]])).toarray()
     array([[0.5, 0.5],
@@ -50,6 +56,9 @@ def gcn_normalised(adjacency: sparse.csr_array) -> sparse.csr_array:
 def mean_normalised(adjacency: sparse.csr_array) -> sparse.csr_array:
     """D^-1 A: row i averages over the neighbours of i, weighted if the edges are; the row of an isolated node is empty.
 
+    Args:
+        adjacency: A, n×n without self-loops.
+
     >>> mean_normalised(sparse.csr_array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])).toarray()[0]
     array([0. , 0.5, 0.5])
     """
@@ -64,7 +73,7 @@ def mean_normalised(adjacency: sparse.csr_array) -> sparse.csr_array:
 
 
 def _row_blocks(matrix: sparse.csr_array) -> Iterator[tuple[slice, slice]]:
-    """Stretches of rows and of their entries: what is computed in doubles is never as long as the matrix."""
+    """Blocks of rows and of their entries, so that temporary float64 arrays stay smaller than the matrix."""
     n = matrix.shape[0]
     for start in range(0, n, _ROWS):
         stop = min(start + _ROWS, n)
@@ -84,11 +93,14 @@ class _Propagate(torch.autograd.Function):
 
 
 def propagate(matrix: SparseMatrix, dense: Tensor) -> Tensor:
-    """A·Z, with the gradient Aᵀ·U. For a symmetric A (Â of GCN) the backward pass is the same product.
+    """P·Z, with the gradient Pᵀ·U. For a symmetric P (Â of GCN) the backward pass is the same product.
 
     Args:
-        matrix: n×m, constant.
-        dense: Z, m×d.
+        matrix: P, n×m, constant.
+        dense: Z, (m, d).
+
+    Returns:
+        (n, d).
 
     >>> from scipy.sparse import csr_array
     >>> propagate(SparseMatrix.from_scipy(csr_array([[0.5, 0.5]])), torch.tensor([[2.0], [4.0]]))
@@ -99,7 +111,7 @@ def propagate(matrix: SparseMatrix, dense: Tensor) -> Tensor:
 
 
 class _PersonalisedPageRank(torch.autograd.Function):
-    """A polynomial in A: its gradient is the same polynomial in Aᵀ, so no step has to be remembered."""
+    """A polynomial in Â: its gradient is the same polynomial in Âᵀ, so no step has to be stored."""
 
     @staticmethod
     def forward(ctx: Any, matrix: SparseMatrix, dense: Tensor, alpha: float, steps: int) -> Tensor:
@@ -120,12 +132,16 @@ def _steps(added: Callable[..., Tensor], start: Tensor, alpha: float, steps: int
 
 
 def personalised_pagerank(matrix: SparseMatrix, dense: Tensor, alpha: float = 0.1, steps: int = 10) -> Tensor:
-    """APPNP's propagation: H⁰ = Z, Hᵏ⁺¹ = (1−α)·Â·Hᵏ + α·Z, ``steps`` times. O(n·d) memory whatever the steps.
+    """APPNP's propagation: H⁰ = Z, Hᵏ⁺¹ = (1−α)·Â·Hᵏ + α·Z. O(n·d) memory for any number of steps.
 
     Args:
         matrix: Â, n×n, constant.
-        dense: Z, n×d.
-        alpha: chance to return to the start.
+        dense: Z, (n, d).
+        alpha: teleport probability α.
+        steps: number of propagations.
+
+    Returns:
+        (n, d).
     """
     result: Tensor = _PersonalisedPageRank.apply(matrix, dense, alpha, steps)
     return result
