@@ -9,7 +9,7 @@ from ncgc.losses.embedded_clustering import (
 )
 from ncgc.losses.objective import Objective, ObjectiveSettings
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
-from ncgc.losses.sinkhorn import SinkhornResult, marginal_error, sinkhorn, sinkhorn_result
+from ncgc.losses.sinkhorn import marginal_error, sinkhorn
 from ncgc.losses.softmax import row_softmax
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "ObjectiveSettings",
     "Prior",
     "PriorEstimate",
-    "SinkhornResult",
     "cross_entropy",
     "embedded_clustering_loss",
     "hard_cross_entropy",
@@ -26,7 +25,6 @@ __all__ = [
     "resolve_prior",
     "row_softmax",
     "sinkhorn",
-    "sinkhorn_result",
     "soft_cross_entropy",
     "student_t",
     "target_distribution",
