@@ -11,11 +11,11 @@ from markupsafe import Markup
 from ncgc.report.bundle import FIRST, PROGRAM, STYLES, fingerprint, joined, program
 from ncgc.report.curves import training_curves
 from ncgc.report.data import ReportData
+from ncgc.report.formatting import duration, embedded_json, number, printable, share, shortened
+from ncgc.report.map_nodes import map_payload, positions
 from ncgc.report.palette import class_colours
-from ncgc.report.payload import map_payload, positions
 from ncgc.report.sample import SUGGESTIONS
 from ncgc.report.summary import class_shares, confidence_histogram, confusion, facts, headline, label_counts, tiles
-from ncgc.report.text import duration, embedded_json, number, printable, share, shortened
 
 
 def render_report(data: ReportData) -> str:

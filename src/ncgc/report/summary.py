@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ncgc.report.data import ReportData
-from ncgc.report.text import duration, number, plural, share, shortened
+from ncgc.report.formatting import duration, number, plural, share, shortened
 
 MOST_CLASSES = 30  # rows of the class shares
 MOST_CONFUSED = 15  # rows and columns of the confusion matrix

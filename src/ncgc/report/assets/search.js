@@ -1,7 +1,7 @@
 // Find a node by its id: type, choose from the list with arrows or a click, and the map goes there.
 
 const OFFERED = 8;
-const LONGEST_ID = 200; // ids are cut to this in the page (ncgc.report.text)
+const LONGEST_ID = 200; // ids are cut to this in the page (ncgc.report.formatting)
 
 function search(map, packed) {
   const input = byId("search");

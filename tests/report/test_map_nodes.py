@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from ncgc.report.payload import map_payload, positions
+from ncgc.report.map_nodes import map_payload, positions
 
 
 def unpacked(text: str, kind: str) -> np.ndarray:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ncgc.report.data import ReportData
+from ncgc.report.formatting import shortened
 from ncgc.report.sample import shown_nodes
-from ncgc.report.text import shortened
 
 EXACT = 2**53  # whole numbers from here on are not exact in JavaScript, and go as text
 TOP = 3  # most probable classes that the tooltip shows

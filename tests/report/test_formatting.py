@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ncgc.report.text import LONGEST, duration, embedded_json, number, plural, printable, shortened
+from ncgc.report.formatting import LONGEST, duration, embedded_json, number, plural, printable, shortened
 
 
 def test_embedded_json_reads_back_and_cannot_end_its_element(hostile):
