@@ -2,20 +2,59 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ncgc.report.bundle import FIRST, PROGRAM, STYLES, fingerprint, joined, program
-from ncgc.report.curves import training_curves
 from ncgc.report.data import ReportData
-from ncgc.report.formatting import duration, embedded_json, number, printable, share, shortened
-from ncgc.report.map_nodes import map_payload, positions
-from ncgc.report.palette import class_colours
-from ncgc.report.sample import SUGGESTIONS
-from ncgc.report.summary import class_shares, confidence_histogram, confusion, facts, headline, label_counts, tiles
+from ncgc.report.formatting import class_colours, duration, embedded_json, number, printable, share, shortened
+from ncgc.report.map_nodes import SUGGESTIONS, map_payload, positions
+from ncgc.report.summary import (
+    class_shares,
+    confidence_histogram,
+    confusion,
+    facts,
+    headline,
+    label_counts,
+    tiles,
+    training_curves,
+)
+
+STYLES = (
+    "base.css",
+    "page.css",
+    "tables.css",
+    "map.css",
+    "legend.css",
+    "charts.css",
+    "bars.css",
+    "print.css",
+)
+FIRST = ("theme.js",)  # runs before anything is painted
+PROGRAM = (
+    "dom.js",
+    "points.js",
+    "grid.js",
+    "view.js",
+    "gestures.js",
+    "colours.js",
+    "raster.js",
+    "map.js",
+    "tooltip.js",
+    "legend.js",
+    "search.js",
+    "axes.js",
+    "curves.js",
+    "charts.js",
+    "shares.js",
+    "main.js",
+)
 
 
 def render_report(data: ReportData) -> str:
@@ -112,3 +151,20 @@ def _settings(settings: Mapping[str, Any], data: ReportData) -> dict[str, list[t
         "changed": [(name, value) for name, changed, value in rows if changed],
         "default": [(name, value) for name, changed, value in rows if not changed],
     }
+
+
+@cache
+def joined(names: tuple[str, ...]) -> str:
+    """The files one after the other, as they stand."""
+    folder = files("ncgc.report") / "assets"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def program(names: tuple[str, ...]) -> str:
+    """Scripts that share their names with each other and with nobody else."""
+    return f'(() => {{\n"use strict";\n{joined(names)}}})();'
+
+
+def fingerprint(text: str) -> str:
+    """What a Content-Security-Policy calls a text: a page with it runs this text and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -25,7 +25,7 @@ from ncgc.io.model_file.model_file import save_model
 from ncgc.models.ncgc import NCGC
 from ncgc.models.registry import Method
 from ncgc.report import Abstain, Candidate, Reliability, ReportData, Suggestion, layout_2d, render_report
-from ncgc.report.sample import shown_nodes
+from ncgc.report.map_nodes import shown_nodes
 from ncgc.runs.config import hyper_of
 from ncgc.runs.labelling import Labelling
 from ncgc.selection.active import names_of, suggestions_frame
