@@ -40,7 +40,7 @@ def test_headline(five, make_data):
 
 
 def test_tiles_say_what_is_known(five, full_data):
-    made = {tile.name: (tile.value, tile.words) for tile in tiles(five)}
+    made = {tile.name: (tile.value, tile.caption) for tile in tiles(five)}
     assert made["Nodes labelled"] == ("3", "of 5 nodes")
     assert made["Labels given"] == ("1", "in 1 of 3 classes")
     assert made["Accuracy"] == ("33.3 %", "on 3 held-out nodes")
@@ -48,7 +48,7 @@ def test_tiles_say_what_is_known(five, full_data):
     assert "Calibration error" not in made
     nothing = Reliability.of(np.zeros((0, 3)), np.zeros(0, dtype=int), "On no nodes.")
     assert "Calibration error" not in {tile.name for tile in tiles(full_data(reliability=nothing))}
-    full = {tile.name: tile.words for tile in tiles(full_data())}
+    full = {tile.name: tile.caption for tile in tiles(full_data())}
     assert full["Left unlabelled"] == "confidence below 0.40"
     assert full["Training time"] == "4 epochs"
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-LONGEST = 200  # characters of a node's id that a page keeps: enough to know it by
+LONGEST = 200  # characters of a node's id that the page keeps: enough to recognise it
 _RISKY = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
@@ -44,7 +44,7 @@ ON_BLACK = (
     "#d5eb44",
     "#b48595",
 )
-_GOLDEN = 137.50776405003785  # degrees: hues that follow each other never come close
+_GOLDEN = 137.50776405003785  # degrees, the golden angle: consecutive hues are far apart
 _LIGHTNESS = (0.60, 0.74, 0.48)
 
 # OKLab to linear sRGB (Ottosson, 2020)
@@ -61,7 +61,7 @@ _TO_RGB = np.array(
 
 
 def embedded_json(value: Any) -> Markup:
-    """JSON to stand inside a <script>: no character that could end the element, and none that UTF-8 cannot hold.
+    """JSON for a <script> element: no character that could end the element, and none that UTF-8 cannot encode.
 
     >>> print(embedded_json("</script>"))
     "\\u003c/script\\u003e"
@@ -71,7 +71,7 @@ def embedded_json(value: Any) -> Markup:
 
 
 def printable(value: Any) -> str:
-    """A value as text that HTML can hold: what it cannot (NUL, half a surrogate pair) shows as a replacement character.
+    """A value as text that HTML can hold; what it cannot (NUL, half a surrogate pair) becomes a replacement character.
 
     >>> printable("a\\x00b")
     'a\ufffdb'
@@ -80,7 +80,8 @@ def printable(value: Any) -> str:
 
 
 def shortened(value: Any, longest: int = LONGEST) -> str:
-    """
+    """Text cut to a length, with an ellipsis.
+
     >>> shortened("abcdef", 4)
     'abc…'
     """
@@ -106,17 +107,18 @@ def number(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def share(value: float) -> str:
-    """A share between 0 and 1 with one decimal of a per cent.
+def percentage(value: float) -> str:
+    """A fraction between 0 and 1 as a percentage with one decimal.
 
-    >>> share(0.8312)
+    >>> percentage(0.8312)
     '83.1 %'
     """
     return f"{100 * value:.1f} %"
 
 
 def duration(seconds: float) -> str:
-    """
+    """Seconds as people write them.
+
     >>> duration(4.02), duration(75), duration(7300)
     ('4.0 s', '1 min 15 s', '2 h 1 min')
     """
@@ -129,7 +131,8 @@ def duration(seconds: float) -> str:
 
 
 def plural(count: int, word: str) -> str:
-    """
+    """A count and its noun.
+
     >>> plural(1, "node"), plural(2708, "node")
     ('1 node', '2,708 nodes')
     """
@@ -149,13 +152,13 @@ def class_colours(count: int, dark: bool = False) -> list[str]:
     lift = 0.08 if dark else 0.0
     colours = []
     for i in range(count):
-        lightness = _LIGHTNESS[i % 3] + lift + 0.015 * (i // 12 % 4)  # hues that come back are not the same colour
+        lightness = _LIGHTNESS[i % 3] + lift + 0.015 * (i // 12 % 4)  # similar hues differ in lightness
         colours.append(_oklch(lightness, 0.14 - 0.05 * (i // 3 % 2), (255 + i * _GOLDEN) % 360))
     return colours
 
 
 def _oklch(lightness: float, chroma: float, hue: float) -> str:
-    """A colour by what the eye sees: lightness, chroma and hue; chroma gives way where a screen has none so strong."""
+    """#rrggbb of an OKLCH colour; chroma is reduced until sRGB can show it."""
     angle = np.radians(hue)
     while True:
         lab = np.array([lightness, chroma * np.cos(angle), chroma * np.sin(angle)])

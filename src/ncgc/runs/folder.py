@@ -109,7 +109,7 @@ def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
         given=given,
         predicted=predicted,
         probabilities=probabilities,
-        facts=_facts(labelling),
+        summary_rows=_facts(labelling),
         notes=labelling.tables.notes,
         columns=[] if encoder is None else encoder.describe(),
         truth=labelling.truth,
