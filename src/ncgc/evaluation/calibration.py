@@ -33,6 +33,9 @@ class FittedClassifier(Protocol):
     """What calibration needs of a fitted classifier; scikit-learn's ``clone`` must make an unfitted copy of it."""
 
     @property
+    def random_state(self) -> int | None: ...
+
+    @property
     def graph_(self) -> Graph: ...
 
     @property
@@ -193,7 +196,7 @@ def cross_fit(
     if folds < 2:
         raise ParameterError(f"Cross-fitting needs 2 folds or more. Got {folds} instead.")
     graph, split = model.graph_, model.split_
-    fold = assign_folds(graph.labels[split.train], folds, getattr(model, "random_state", 0))
+    fold = assign_folds(graph.labels[split.train], folds, model.random_state)
     used = [number for number in range(folds) if (fold == number).any()]
     nodes, logits = [], []
     for place, number in enumerate(used, start=1):

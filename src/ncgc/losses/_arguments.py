@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ncgc.params.parameter import DEFAULTS, PARAMETERS, Parameter
+from ncgc.params.ncgc import DEFAULTS, NCGC_PARAMETERS
+from ncgc.params.parameter import Parameter
 
 __all__ = ["DEFAULTS", "check_argument", "check_count"]
 
@@ -21,7 +22,7 @@ def check_argument(owner: str, name: str, value: Any, hyper_parameter: str | Non
         value: what was passed.
         hyper_parameter: its name in NCGC, where that differs from ``name``.
     """
-    declared = PARAMETERS[hyper_parameter or name]
+    declared = NCGC_PARAMETERS[hyper_parameter or name]
     replace(declared, name=name, words=()).check(value, owner)  # "auto" has become a number before it gets here
 
 

@@ -21,7 +21,7 @@ from ncgc.losses.softmax import row_softmax
 from ncgc.ops import ALONE, Reduction
 
 _CHECKED = (
-    "kl_weight", "pl_weight", "epsilon", "sinkhorn_iterations", "relaxation", "prior_momentum",
+    "label_loss_weight", "kl_weight", "pl_weight", "epsilon", "sinkhorn_iterations", "relaxation", "prior_momentum",
     "prior_shrinkage", "pseudo_label_scores", "warmup", "ramp",
 )  # fmt: skip
 
@@ -55,7 +55,7 @@ class ObjectiveSettings:
         0.5
     """
 
-    label_loss_weight: float = DEFAULTS["class_weight"]
+    label_loss_weight: float = DEFAULTS["label_loss_weight"]
     kl_weight: float = DEFAULTS["kl_weight"]
     pl_weight: float = DEFAULTS["pl_weight"]
     epsilon: float = DEFAULTS["epsilon"]
@@ -71,7 +71,6 @@ class ObjectiveSettings:
 
     def __post_init__(self) -> None:
         owner = "ObjectiveSettings"
-        check_argument(owner, "label_loss_weight", self.label_loss_weight, "class_weight")
         for name in _CHECKED:
             check_argument(owner, name, getattr(self, name))
         if isinstance(self.prior, str):

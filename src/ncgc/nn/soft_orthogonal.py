@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ncgc.errors import ParameterError
 from ncgc.nn.layers import ForwardPass, Hidden, Layer
 from ncgc.ops import FeatureMatrix, RowGenerator, soft_orthogonal
-from ncgc.params.parameter import PARAMETERS
+from ncgc.params.ncgc import NCGC_PARAMETERS
 
 # where PyG's layers keep the W of Z = H·W that is propagated, in the order they are tried
 _LINEAR_NAMES = ("lin_l", "lin", "lin_src", "lin_rel", "lin_value", "lin1")
@@ -42,7 +42,7 @@ class SoftOrthogonal(nn.Module):
 
     def __init__(self, conv: nn.Module, beta: float = 0.005, transform: Callable[[Tensor], Tensor] | None = None):
         super().__init__()
-        PARAMETERS["beta"].check(beta, "SoftOrthogonal")
+        NCGC_PARAMETERS["beta"].check(beta, "SoftOrthogonal")
         self.conv = conv
         self.beta = float(beta)
         self.transform = transform

@@ -15,9 +15,10 @@ from ncgc.nn.layers import ForwardPass, GATLayer, GCNIILayer, GCNLayer, Hidden, 
 from ncgc.nn.soft_orthogonal import wrap
 from ncgc.nn.weights import fan_in
 from ncgc.ops import FeatureMatrix, RandomSource, first_rows, linear, personalised_pagerank, relu_dropout
-from ncgc.params.parameter import DEFAULTS
+from ncgc.params.ncgc import BACKBONES, DEFAULTS, NCGC_PARAMETERS
 
-BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
+__all__ = ["BACKBONES", "SOGN", "Output"]
+
 Factory = Callable[[int, int], nn.Module]
 
 
@@ -87,11 +88,7 @@ class SOGN(nn.Module):
         generator: torch.Generator | None = None,
     ):
         super().__init__()
-        if isinstance(backbone, str) and backbone not in BACKBONES:
-            raise ParameterError(
-                f"The 'backbone' parameter of SOGN must be one of {', '.join(BACKBONES)} or a function (in, out) -> layer. "
-                f"Got {backbone!r} instead."
-            )
+        NCGC_PARAMETERS["backbone"].check(backbone, "SOGN")
         self.backbone, self.hidden, self.beta = backbone, hidden, beta
         self.dropout, self.input_dropout, self.node_dropout = dropout, input_dropout, node_dropout
         self.heads, self.attention_dropout = heads, attention_dropout
