@@ -118,15 +118,15 @@ class Calibration:
         if len(self.right) < LEAST:
             return float("inf")
         counts = np.arange(1, len(self.right) + 1)
-        shares = np.cumsum(self.right) / counts
+        accuracies = np.cumsum(self.right) / counts  # of the most confident 1, 2, 3, ... nodes
         ends = np.append(
             self.confidence[:-1] > self.confidence[1:], True
         )  # nodes of equal confidence pass together or not at all
-        enough = np.flatnonzero((shares >= accuracy) & (counts >= LEAST) & ends)
+        enough = np.flatnonzero((accuracies >= accuracy) & (counts >= LEAST) & ends)
         if not len(enough):
             return float("inf")
         last = int(enough[-1])
-        return 0.0 if last == len(shares) - 1 else float(self.confidence[last])
+        return 0.0 if last == len(accuracies) - 1 else float(self.confidence[last])
 
     @property
     def error(self) -> float:

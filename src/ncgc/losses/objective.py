@@ -164,6 +164,7 @@ class Objective:
 
     @property
     def prior(self) -> Tensor:
+        """(K,) class shares that the next pseudo-labels are balanced toward."""
         return self._fixed_prior if self.estimate is None else self.estimate.value
 
     def ramp(self, epoch: int) -> float:

@@ -60,7 +60,14 @@ def column_sums(values: Tensor, weights: Tensor | None = None) -> Tensor:
 
 
 def row_softmax(values: Tensor) -> Tensor:
-    """``softmax(values, dim=1)`` of an (n, K) matrix, without gradient."""
+    """Softmax over each row, without a gradient.
+
+    Args:
+        values: (n, K).
+
+    Returns:
+        (n, K), rows sum to 1.
+    """
     with torch.no_grad():
         if values.numel() == 0:
             return torch.empty_like(values)

@@ -41,6 +41,7 @@ class GraphOperators:
 
     @property
     def num_nodes(self) -> int:
+        """n."""
         return self.graph.num_nodes
 
     def of_layer(self, i: int) -> GraphOperators:

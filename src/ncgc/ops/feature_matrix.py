@@ -67,12 +67,12 @@ class FeatureMatrix:
 
     Args:
         features: X, scipy CSR or dense array.
-        dense_from: density (share of non-zeros) from which X is stored dense.
+        dense_from: density (fraction of non-zeros) from which X is stored dense.
         dtype: of the values.
 
     Attributes:
         shape: (n, D).
-        density: share of non-zero entries.
+        density: fraction of non-zero entries.
         sparse: X as a SparseMatrix, or None.
         dense: X as an (n, D) tensor, or None; exactly one of the two is set.
 
@@ -110,6 +110,7 @@ class FeatureMatrix:
 
     @property
     def is_sparse(self) -> bool:
+        """Whether X is stored as a sparse matrix."""
         return self.sparse is not None
 
     @cached_property

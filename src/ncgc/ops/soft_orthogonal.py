@@ -47,14 +47,30 @@ def gram(z: Tensor) -> Tensor:
 
 
 def coupling(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """M = diag(1/g)·G (d×d, written over G) and 1/g (d,), with 1/0 = 0."""
+    """M = diag(1/g)·G with g = diag(G).
+
+    Args:
+        matrix: G, (d, d); overwritten.
+
+    Returns:
+        M (d, d) and 1/g (d,), with 1/0 = 0.
+    """
     g = matrix.diagonal().clone()
     inverse = torch.where(g > torch.finfo(g.dtype).tiny, g.reciprocal(), 0.0)
     return matrix.mul_(inverse.unsqueeze(1)), inverse
 
 
 def gram_gradient(dm: Tensor, m: Tensor, inverse: Tensor) -> Tensor:
-    """dG + dGᵀ (d×d) from dM, which is overwritten. Since G_ij/g_i² = M_ij/g_i, the diagonal correction needs M alone."""
+    """dG + dGᵀ from dM. Since G_ij/g_i² = M_ij/g_i, the correction of the diagonal needs M alone.
+
+    Args:
+        dm: dM, (d, d); overwritten.
+        m: M of :func:`coupling`, (d, d).
+        inverse: 1/g, (d,).
+
+    Returns:
+        (d, d).
+    """
     correction = (dm * m).sum(dim=1).mul_(inverse)
     dg = dm.mul_(inverse.unsqueeze(1))
     dg.diagonal().sub_(correction)
@@ -62,7 +78,18 @@ def gram_gradient(dm: Tensor, m: Tensor, inverse: Tensor) -> Tensor:
 
 
 def propagated(matrix: SparseMatrix | None, z: Tensor, m: Tensor, beta: float, bias: Tensor | None) -> Tensor:
-    """P·Z − β·Z·M + bias in one buffer; where P is r×n, of the first r rows."""
+    """P·Z − β·Z·M + bias, in one buffer.
+
+    Args:
+        matrix: P, n×n, or r×n for the first r rows only; the zero matrix if None.
+        z: Z, (n, d).
+        m: M of :func:`coupling`, (d, d).
+        beta: strength β.
+        bias: (d,) or None.
+
+    Returns:
+        (n, d), or (r, d).
+    """
     own = z if matrix is None else z[: matrix.shape[0]]
     out = z.new_empty(own.shape) if bias is None else bias.repeat(len(own), 1)  # never a view of the bias
     torch.addmm(out, own, m, beta=0.0 if bias is None else 1.0, alpha=-beta, out=out)

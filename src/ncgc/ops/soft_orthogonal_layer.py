@@ -89,7 +89,19 @@ def aggregate_first(
     bias: Tensor | None,
     reduction: Reduction,
 ) -> Tensor:
-    """(P·X)·W − β·Z̃Z̃ᵀZ + bias, (r, d), for P r×n: no n×d matrix is made."""
+    """(P·X)·W − β·Z̃Z̃ᵀZ + bias of the first r rows: no n×d matrix is made.
+
+    Args:
+        features: X, (n, D), dense.
+        weight: W, (D, d).
+        matrix: P, r×n.
+        beta: strength β of the soft orthogonal term.
+        bias: (d,) or None.
+        reduction: completes the d×d sums over rows.
+
+    Returns:
+        (r, d).
+    """
     out = matrix.product(features.to_dense()) @ weight
     if beta != 0.0:
         out = out + soft_orthogonal(features.first(matrix.shape[0]).linear(weight), beta, reduction)

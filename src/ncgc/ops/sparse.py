@@ -79,6 +79,7 @@ class SparseMatrix:
 
     @property
     def nnz(self) -> int:
+        """Number of stored entries."""
         return len(self.columns)
 
     @cached_property
@@ -128,7 +129,18 @@ class SparseMatrix:
     def added(
         self, start: Tensor, dense: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
     ) -> Tensor:
-        """β·start + α·P·dense, (n, d), for dense (m×d); written to ``out`` if given, which may be ``start`` itself."""
+        """β·start + α·P·dense.
+
+        Args:
+            start: (n, d).
+            dense: (m, d).
+            beta: factor of ``start``; 0 ignores it, even where it holds NaN.
+            alpha: factor of the product.
+            out: (n, d) tensor that takes the result, which may be ``start`` itself; a new one if None.
+
+        Returns:
+            (n, d).
+        """
         return torch.addmm(start, self.csr, dense, beta=beta, alpha=alpha, out=out)
 
     def added_transposed(

@@ -140,7 +140,16 @@ def plural(count: int, word: str) -> str:
 
 
 def class_colours(count: int, dark: bool = False) -> list[str]:
-    """A colour for each of ``count`` classes, as #rrggbb, for a white page or a dark one.
+    """One colour per class.
+
+    Up to twelve are distinct for people with any kind of colour vision; more are spread over hues and lightnesses.
+
+    Args:
+        count: number of classes.
+        dark: for a dark page.
+
+    Returns:
+        #rrggbb of each class.
 
     >>> class_colours(2)
     ['#3778d7', '#eb881f']
