@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from ncgc.errors import ParameterError, TrainingError
 from ncgc.losses import (
     Objective,
     ObjectiveSettings,
     PriorEstimate,
-    cross_entropy,
     embedded_clustering_loss,
     marginal_error,
     objective,

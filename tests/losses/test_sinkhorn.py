@@ -97,7 +97,7 @@ def test_relaxed_marginals_equal_pot(relaxation, epsilon):
     scores, prior = draw(30, 4), draw_prior(4)
     weight = epsilon * relaxation / (1 - relaxation)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # POT says that 'entropy' sets its reference measure to ones
+        warnings.simplefilter("ignore")  # POT warns that 'entropy' sets its reference measure to ones
         expected = ot.unbalanced.sinkhorn_unbalanced(
             np.full(30, 1 / 30),
             (prior / prior.sum()).numpy(),

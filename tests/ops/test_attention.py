@@ -129,7 +129,7 @@ def test_large_scores_do_not_overflow(neighbourhood, to_matrix, normal, dtype, s
     result.sum().backward()
     assert torch.isfinite(result).all()
     assert torch.isfinite(source.grad).all()
-    if dtype == torch.float64:  # here exp(500) is still a number, so the naive softmax can be asked
+    if dtype == torch.float64:  # here exp(500) is still a number, so the naive softmax is an oracle
         torch.testing.assert_close(result, loops(neighbourhood, z, source, target))
 
 

@@ -1,4 +1,4 @@
-"""Reports to test with: small by default, hostile or large where asked."""
+"""Reports to test with: small by default, hostile or large where a test needs it."""
 
 from __future__ import annotations
 

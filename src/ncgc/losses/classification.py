@@ -12,8 +12,6 @@ from torch.nn.functional import cross_entropy
 from ncgc.errors import ParameterError
 from ncgc.losses.softmax import row_sums, shifted_exp
 
-__all__ = ["cross_entropy", "hard_cross_entropy", "soft_cross_entropy"]
-
 
 class _SoftCrossEntropy(torch.autograd.Function):
     @staticmethod
