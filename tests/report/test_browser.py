@@ -40,7 +40,7 @@ def browser():
 
 
 class Opened:
-    """A page that is open, and what it said and asked for."""
+    """An open page, its messages and its requests."""
 
     def __init__(self, page, path: Path):
         self.page = page

@@ -8,8 +8,8 @@ import torch
 
 from ncgc.graph import Graph
 from ncgc.nn import SOGN, GraphOperators
-from ncgc.ops.layer import first_layer_way
 from ncgc.ops.soft_orthogonal import gram
+from ncgc.ops.soft_orthogonal_layer import first_layer_algorithm
 
 
 def floor(graph: Graph, network: SOGN) -> Callable[[], None]:
@@ -19,7 +19,7 @@ def floor(graph: Graph, network: SOGN) -> Callable[[], None]:
     a, features = operators.gcn.csr, operators.features
     z, u, out, w, small = torch.randn(n, d), torch.randn(n, d), torch.empty(n, d), torch.randn(d, d), torch.empty(d, d)
     w_in, d_in = torch.randn(graph.num_features, d), torch.empty(graph.num_features, d)
-    d_more, constant, way = torch.randn(graph.num_features, d), features.gram, first_layer_way(features, d)
+    d_more, constant, way = torch.randn(graph.num_features, d), features.gram, first_layer_algorithm(features, d)
     narrow, head, d_head = torch.randn(n, k), torch.randn(d, k), torch.empty(d, k)
     if features.sparse is None:
         x, x_t = features.to_dense(), features.to_dense().t()

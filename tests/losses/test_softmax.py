@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from ncgc.losses._rows import column_sums, row_softmax, row_sums, shifted_exp
+from ncgc.losses.softmax import column_sums, row_softmax, row_sums, shifted_exp
 
 
 @pytest.mark.parametrize("scale", [1.0, 30.0, 1e4])

@@ -6,7 +6,7 @@ import torch
 from scipy import sparse
 from torch.autograd import gradcheck
 
-from ncgc.ops import FeatureMatrix, keep_mask, linear
+from ncgc.ops import FeatureMatrix, keep_mask, linear, narrow_linear, narrow_product
 
 
 @pytest.fixture(params=["sparse", "dense"])
@@ -104,13 +104,13 @@ def test_dense_features_with_many_zeros_are_sparse_for_draws(normal):
     half_empty = np.where(np.arange(60).reshape(12, 5) % 3 == 0, 2.0, 0.0)
     weight = normal(5, 2)
     matrix = features("dense", half_empty)
-    assert matrix.for_draws.is_sparse
-    assert matrix.for_draws is matrix.for_draws
-    torch.testing.assert_close(matrix.for_draws.linear(weight), matrix.linear(weight))
+    assert matrix.for_dropout.is_sparse
+    assert matrix.for_dropout is matrix.for_dropout
+    torch.testing.assert_close(matrix.for_dropout.linear(weight), matrix.linear(weight))
     full = features("dense", np.ones((4, 3)))
-    assert full.for_draws is full
+    assert full.for_dropout is full
     stored = features("sparse", half_empty)
-    assert stored.for_draws is stored
+    assert stored.for_dropout is stored
 
 
 def test_rows_taken_are_rows_of_x(random_sparse, normal, form):
@@ -172,3 +172,25 @@ def test_nothing_is_kept_that_nobody_will_use(random_sparse, normal, form):
     matrix = features(form, random_sparse(30, 7, seed=1))
     matrix.product(normal(7, 3))
     assert not matrix._latest
+
+
+@pytest.mark.parametrize("columns", [1, 7, 12, 13, 40])
+def test_narrow_product_is_that_of_torch(normal, dtype, columns):
+    left, right = normal(30, 6, dtype=dtype), normal(6, columns, seed=1, dtype=dtype)
+    found = narrow_product(left, right)
+    assert found.is_contiguous()
+    torch.testing.assert_close(found, left @ right)
+    torch.testing.assert_close(narrow_product(left.t(), left[:, :3]), left.t() @ left[:, :3])
+
+
+@pytest.mark.parametrize("columns", [2, 15])
+def test_narrow_linear_gradcheck(normal, columns):
+    h, weight = normal(8, 5, grad=True), normal(5, columns, seed=1, grad=True)
+    assert gradcheck(narrow_linear, (h, weight))
+
+
+def test_narrow_linear_gives_no_gradient_where_none_is_needed(normal):
+    h, weight = normal(8, 5), normal(5, 2, seed=1, grad=True)
+    narrow_linear(h, weight).sum().backward()
+    torch.testing.assert_close(weight.grad, h.t() @ torch.ones(8, 2, dtype=h.dtype))
+    assert h.grad is None

@@ -7,7 +7,7 @@ from scipy import sparse
 from torch.autograd import gradcheck
 
 from ncgc.ops import FeatureMatrix, Reduction, first_rows, soft_orthogonal_layer
-from ncgc.ops.layer import first_layer_way
+from ncgc.ops.soft_orthogonal_layer import first_layer_algorithm
 
 # n, D, d and whether X is dense, chosen so that each way is taken
 SHAPES = {
@@ -39,7 +39,7 @@ def naive(x, weight, propagation, beta, bias):
 
 def test_each_way_is_taken_and_equals_the_naive_formula(case, random_sparse, to_matrix, normal):
     features, x, weight, way = case
-    assert first_layer_way(features, weight.shape[1]) == way
+    assert first_layer_algorithm(features, weight.shape[1]) == way
     propagation = random_sparse(len(x), len(x))
     bias = normal(weight.shape[1], seed=3, grad=True)
     out = soft_orthogonal_layer(features, weight, to_matrix(propagation), 0.3, bias)
@@ -65,7 +65,7 @@ def test_a_dropout_draw_of_dense_features_is_not_taken_for_constant(normal, to_m
     assert features.gram is not None
     drawn = features.dropout(0.5, torch.Generator().manual_seed(0))
     assert drawn.gram is None
-    assert first_layer_way(drawn, 4) == "plain"
+    assert first_layer_algorithm(drawn, 4) == "plain"
     weight, propagation = normal(5, 4, seed=2), random_sparse(12, 12)
     out = soft_orthogonal_layer(drawn, weight, to_matrix(propagation), 0.3)
     expected = naive(drawn.to_dense(), weight, torch.from_numpy(propagation.toarray()), 0.3, 0.0)
@@ -79,7 +79,7 @@ def test_a_dropout_draw_of_sparse_features_keeps_its_own_values(normal, to_matri
         0.5, torch.Generator().manual_seed(0)
     )
     weight, propagation = normal(6, 30, seed=2, grad=True), random_sparse(40, 40)
-    assert first_layer_way(drawn, 30) == "twice"
+    assert first_layer_algorithm(drawn, 30) == "twice"
     out = soft_orthogonal_layer(drawn, weight, to_matrix(propagation), 0.3)
     expected = naive(drawn.to_dense(), weight, torch.from_numpy(propagation.toarray()), 0.3, 0.0)
     torch.testing.assert_close(out, expected)

@@ -1,13 +1,13 @@
-"""A whole soft orthogonal layer, and a cheaper one for the first: X is constant and gets no gradient.
+"""A whole soft orthogonal layer P·Z − β·Z̃Z̃ᵀZ + b, Z = H·W, with a cheaper gradient for the first layer.
 
-The Gram matrix of Z = X·W is G = WᵀF with F = XᵀZ (D×d), or F = (XᵀX)·W with XᵀX computed once when X is dense. The gradient
+In the first layer H = X is constant and needs no gradient. The Gram matrix of Z = X·W is G = WᵀF with F = XᵀZ (D×d), or F = (XᵀX)·W with XᵀX computed once when X is dense. The gradient
 of W may leave out everything n×d that only dZ would need (U is the incoming gradient, S = dG + dGᵀ):
 
     dW = Xᵀ(P·U) − β·(XᵀU)·Mᵀ + F·S,     dM = −β·Wᵀ(XᵀU)          by two products with Xᵀ,
     dW = Xᵀ(P·U − β·U·Mᵀ) + F·S,         dM = −β·ZᵀU              by one, when X is wide and dense.
 
-Which way is cheaper follows from the sizes (:func:`first_layer_way`). Where P has far fewer rows than columns (r×n, the first r
-nodes and all that they see), (P·X)·W needs r rows of products with W and P·(X·W) needs n (:func:`aggregated`).
+Which is cheaper follows from the sizes (:func:`first_layer_algorithm`). Where P has far fewer rows than columns (r×n: the
+first r nodes and their neighbours), (P·X)·W multiplies r rows by W and P·(X·W) n of them (:func:`aggregate_first`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,23 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ncgc.ops.feature_matrix import SPARSE_COST, FeatureMatrix, linear
 from ncgc.ops.reduction import ALONE, Reduction
 from ncgc.ops.soft_orthogonal import coupling, gram_gradient, propagate_soft_orthogonal, propagated, soft_orthogonal
 from ncgc.ops.sparse import SparseMatrix
-from ncgc.ops.sparse_linear import SPARSE_COST, FeatureMatrix, linear
 
 
-def first_layer_way(features: FeatureMatrix, width: int) -> str:
-    """ "twice", "once" (products with Xᵀ in the gradient) or "plain" (as any other layer), by counting multiplications.
+def first_layer_algorithm(features: FeatureMatrix, width: int) -> str:
+    """The cheapest gradient of the first layer, by counting multiplications.
 
-    In units of n·d²: plain needs 3 + 10/16 beyond X·W, Z·M and XᵀU; a sparse product costs about ten times its entries.
+    In units of n·d², "plain" needs 3 + 10/16 beside X·W, Z·M and XᵀU; a sparse product costs about ten times its entries.
+
+    Args:
+        features: X, (n, D).
+        width: d, columns of W.
+
+    Returns:
+        "twice" or "once" (products with Xᵀ in the gradient), or "plain" (the gradient of any other layer).
     """
     n, columns = features.shape
     if features.gram is not None:
@@ -74,7 +81,7 @@ class _FirstLayer(torch.autograd.Function):
         return dw.addmm_(f, s), None, None, None, u.sum(dim=0) if ctx.has_bias else None, None, None
 
 
-def aggregated(
+def aggregate_first(
     features: FeatureMatrix,
     weight: Tensor,
     matrix: SparseMatrix,
@@ -82,7 +89,19 @@ def aggregated(
     bias: Tensor | None,
     reduction: Reduction,
 ) -> Tensor:
-    """(P·X)·W − β·Z̃Z̃ᵀZ + bias for the first r rows, with P (r×n): nothing n×d is made."""
+    """(P·X)·W − β·Z̃Z̃ᵀZ + bias of the first r rows: no n×d matrix is made.
+
+    Args:
+        features: X, (n, D), dense.
+        weight: W, (D, d).
+        matrix: P, r×n.
+        beta: strength β of the soft orthogonal term.
+        bias: (d,) or None.
+        reduction: completes the d×d sums over rows.
+
+    Returns:
+        (r, d).
+    """
     out = matrix.product(features.to_dense()) @ weight
     if beta != 0.0:
         out = out + soft_orthogonal(features.first(matrix.shape[0]).linear(weight), beta, reduction)
@@ -97,19 +116,24 @@ def soft_orthogonal_layer(
     bias: Tensor | None = None,
     reduction: Reduction = ALONE,
 ) -> Tensor:
-    """P·Z − β·Z̃Z̃ᵀZ + bias with Z = H·W, by the cheapest way.
+    """P·Z − β·Z̃Z̃ᵀZ + bias with Z = H·W, by the cheapest algorithm.
 
     Args:
-        h: hidden states n×d_in, or the features.
-        weight: W, d_in×d.
-        matrix: the propagation P.
-        reduction: of the d×d sums over rows, where these are not all rows. Every way asks it the same in the same order, so
-            that processes may take different ones.
+        h: H, (n, d_in) hidden states, or the features X.
+        weight: W, (d_in, d).
+        matrix: propagation P, n×n, or r×n for the first r rows only.
+        beta: strength β of the soft orthogonal term.
+        bias: (d,) or None.
+        reduction: completes the d×d sums over rows, where ``h`` holds some of the rows. Every algorithm calls it with the
+            same sums in the same order, so that processes may choose different ones.
+
+    Returns:
+        (n, d), or (r, d).
     """
     if isinstance(h, FeatureMatrix) and h.dense is not None and 2 * matrix.shape[0] < matrix.shape[1]:
-        return aggregated(h, weight, matrix, beta, bias, reduction)
+        return aggregate_first(h, weight, matrix, beta, bias, reduction)
     if beta != 0.0 and isinstance(h, FeatureMatrix):
-        way = first_layer_way(h, weight.shape[1]) if reduction.owned(h.shape[0]) == h.shape[0] else "plain"
+        way = first_layer_algorithm(h, weight.shape[1]) if reduction.owned(h.shape[0]) == h.shape[0] else "plain"
         if way != "plain":
             result: Tensor = _FirstLayer.apply(weight, h, matrix, beta, bias, way == "twice", reduction)
             return result

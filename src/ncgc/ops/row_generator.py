@@ -1,9 +1,9 @@
-"""RowDraws: random bytes that depend on the seed, the step, the call and the *global* row, on nothing else.
+"""RowGenerator: a counter-based random generator, whose bytes depend on seed, step, call and *global* row alone.
 
-A generator hands out one stream, so what a row gets depends on how many rows were drawn before it. Here every byte is a
-hash of its address (splitmix64, Steele et al. 2014), so a row gets the same bytes in whichever process or part it is drawn,
-and as a halo row too. There is no state but the step and the number of calls in it: training goes on from a checkpoint
-with the draws it would have had.
+torch.Generator is one stream of numbers, so what a row gets depends on how many rows were drawn before it. Here every byte
+is a hash (splitmix64, Steele et al. 2014) of these four numbers and its column. A row therefore gets the same bytes in every
+process and partition, also as a halo row. The only state is the step and the number of calls in it, so training resumes
+from a checkpoint with the random numbers it would have had.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FIRST, _SECOND = -0x40A7B892E31B1A47, -0x6B2FB644ECCEEE15  # splitmix64's multi
 
 
 def _shifted(x: Tensor, by: int) -> Tensor:
-    """x >> by with zeros coming in; torch's own shift of a signed number copies the sign."""
+    """x >> by, filled with zeros; torch's own shift of a signed number copies the sign."""
     return (x >> by).bitwise_and_((1 << (64 - by)) - 1)
 
 
@@ -35,14 +35,14 @@ def mix(x: Tensor) -> Tensor:
     return x.bitwise_xor_(_shifted(x, 31))
 
 
-class RowDraws:
-    """Random bytes for dropout, by global row.
+class RowGenerator:
+    """Random bytes for dropout that are the same for a node wherever its row is computed.
 
     Args:
-        seed: of all draws.
-        rows: (n,) the global numbers of the rows at hand, in their order.
+        seed: of all random numbers.
+        rows: (n,) global numbers of the local rows, in their order.
 
-    >>> whole, part = RowDraws(7, torch.arange(5)), RowDraws(7, torch.tensor([3, 1]))
+    >>> whole, part = RowGenerator(7, torch.arange(5)), RowGenerator(7, torch.tensor([3, 1]))
     >>> torch.equal(whole.bytes((5, 20))[[3, 1]], part.bytes((2, 20)))
     True
     """
@@ -52,22 +52,29 @@ class RowDraws:
         self.begin(0)
 
     def begin(self, step: int) -> None:
-        """Start the draws of a step: the same step gives the same draws again."""
+        """Start a training step; the same step gives the same bytes again."""
         self.step, self.calls = step, 0
 
     def bytes(self, shape: torch.Size | tuple[int, ...]) -> Tensor:
-        """Random uint8 of the shape (n,) or (n, d), and one more call counted; n may be that of the first rows alone."""
+        """Random bytes for dense rows; counts as one call.
+
+        Args:
+            shape: (r,) or (r, d), for the first r ≤ n rows.
+
+        Returns:
+            uint8 tensor of that shape.
+        """
         width = shape[1] if len(shape) > 1 else 1
         words = torch.arange(1, (width + 7) // 8 + 1).mul_(_GOLDEN)
         drawn = mix(self._keys(shape[0]).unsqueeze(1) + words).view(torch.uint8)
         return drawn[:, :width].reshape(shape)
 
     def entry_bytes(self, pattern: SparseMatrix) -> Tensor:
-        """(nnz,) random uint8 for the stored entries of an n×D matrix, by global row and column; one more call counted."""
+        """(nnz,) random uint8 for the stored entries of an n×D matrix, by global row and column; counts as one call."""
         return self._of_entries(pattern, pattern.columns)
 
     def edge_bytes(self, pattern: SparseMatrix) -> Tensor:
-        """(nnz,) the same for an n×n matrix between the rows at hand, whose columns have their global numbers too."""
+        """(nnz,) the same for an n×n matrix between the local rows, by the global numbers of both ends."""
         return self._of_entries(pattern, self.rows[pattern.columns])
 
     def _of_entries(self, pattern: SparseMatrix, columns: Tensor) -> Tensor:
@@ -75,7 +82,7 @@ class RowDraws:
         return mix(keys.add_((columns + 1).mul_(_GOLDEN))).bitwise_and_(255).to(torch.uint8)
 
     def _keys(self, rows: int | None = None) -> Tensor:
-        """(n,) a key a row for the call at hand, for the first rows if they are counted."""
+        """(n,) one key per row for a new call, or for the first ``rows`` rows only."""
         self.calls += 1
         address = mix(mix(torch.tensor([self.seed]).add_(1).mul_(_GOLDEN)).add_(self.step).mul_(_GOLDEN)).add_(
             self.calls
@@ -83,4 +90,5 @@ class RowDraws:
         return mix(mix(address.mul_(_GOLDEN)) + (self.rows[:rows] + 1) * _GOLDEN)
 
 
-Draws: TypeAlias = torch.Generator | RowDraws
+# where dropout takes its random numbers from
+RandomSource: TypeAlias = torch.Generator | RowGenerator
