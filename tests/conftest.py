@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 from scipy import sparse
 from torch import Tensor
 
@@ -20,6 +21,10 @@ from ncgc.ops import Reduction
 
 # the graphs of the tests are tiny: a second thread gains nothing, and on a busy machine waits for its turn at every product
 torch.set_num_threads(1)
+
+# an example that takes long says that the machine is busy, and nothing about the code
+settings.register_profile("ncgc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ncgc")
 
 
 @pytest.fixture(scope="session")
@@ -60,9 +65,9 @@ class Shared(Reduction):
 
     def _all(self, values: Tensor) -> list[Tensor]:
         self.slots[self.rank] = values
-        self.barrier.wait(30)
+        self.barrier.wait(600)
         found = [slot.clone() for slot in self.slots]
-        self.barrier.wait(30)
+        self.barrier.wait(600)
         return found
 
     def total(self, values: Tensor) -> Tensor:

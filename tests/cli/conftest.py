@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,9 +61,12 @@ def quick(ncgc: Callable[..., Outcome]) -> Callable[..., Outcome]:
 
 @pytest.fixture
 def interrupted() -> Callable[..., Outcome]:
-    """Runs the command in a process of its own and sends Ctrl-C, or another signal, when stderr shows a word."""
+    """Runs the command in a process of its own and sends Ctrl-C, or another signal, when stderr shows a word.
 
-    def run(*words: object, after: str, wait: float = 0.5, number: int = signal.SIGINT) -> Outcome:
+    The word ``epoch`` comes with the first line of progress, so that training is under way by then.
+    """
+
+    def run(*words: object, after: str, number: int = signal.SIGINT) -> Outcome:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(
             [sys.executable, "-c", "import sys; from ncgc.cli import main; sys.exit(main())", *map(str, words)],
@@ -79,9 +81,8 @@ def interrupted() -> Callable[..., Outcome]:
             line = process.stderr.readline()
             assert line, seen
             seen += line
-        time.sleep(wait)
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         return Outcome(process.returncode, out, seen + err)
 
     return run
