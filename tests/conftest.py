@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,9 @@ from ncgc.ops import Reduction
 
 # the graphs of the tests are tiny: a second thread gains nothing, and on a busy machine waits for its turn at every product
 torch.set_num_threads(1)
+
+# a shell lets what it starts in the background ignore Ctrl-C, and the processes of the tests would inherit that
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # an example that takes long says that the machine is busy, and nothing about the code
 settings.register_profile("ncgc", deadline=None, suppress_health_check=[HealthCheck.too_slow])

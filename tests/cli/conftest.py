@@ -82,7 +82,10 @@ def interrupted() -> Callable[..., Outcome]:
             assert line, seen
             seen += line
         process.send_signal(number)
-        out, err = process.communicate(timeout=600)
+        try:
+            out, err = process.communicate(timeout=600)
+        finally:
+            process.kill()
         return Outcome(process.returncode, out, seen + err)
 
     return run

@@ -222,7 +222,10 @@ def test_ctrl_c_reaches_the_processes_quietly(tmp_path, sign, done):
         assert process.poll() is None
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=600)
+    try:
+        _, err = process.communicate(timeout=600)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert err == f"Interrupted: {done} of 4 runs are done and stored; the same command goes on.\n"
     assert len(Store(tmp_path / "results")) == done
