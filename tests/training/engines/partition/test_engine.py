@@ -10,7 +10,7 @@ from ncgc.errors import ParameterError
 from ncgc.graph.features import FeatureNormalizer
 from ncgc.nn import SOGN, GraphOperators
 from ncgc.training.engines.partition import buffers, trainer
-from ncgc.training.engines.partition.inference import exact_output
+from ncgc.training.engines.partition.inference import evaluate_by_rows
 from ncgc.training.engines.partition.part_operators import Source
 
 SHORT = {"epochs": 16, "warmup": 3, "ramp": 3, "hidden": 8, "random_state": 5}
@@ -29,7 +29,7 @@ def test_inference_in_blocks_is_exact(make_planted, backbone, beta, form):
     scaling = FeatureNormalizer.fit(graph, "centred")
     with torch.no_grad():
         expected = network(GraphOperators(scaling.apply(graph)))
-    found = exact_output(network, Source(graph, scaling), block=14)
+    found = evaluate_by_rows(network, Source(graph, scaling), block=14)
     torch.testing.assert_close(found.logits, expected.logits, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(found.embeddings, expected.embeddings, atol=1e-5, rtol=1e-4)
     assert not network.training
