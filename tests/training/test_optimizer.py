@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from ncgc.training.adam import Adam
+from ncgc.training.optimizer import Adam
 
 QUICK = """
 import sys
