@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from ncgc.training.engines.distributed.fitting import make_trainer
 
 from ncgc import NCGC
-from ncgc.training.engines.distributed.fitting import make_trainer
 from ncgc.training.engines.distributed.group import Group
 
 OPTIONS = {"hidden": 8, "random_state": 5, "batch": "partitions", "parts": 4}

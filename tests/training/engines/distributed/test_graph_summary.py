@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from ncgc.training.engines.distributed.fitting import fit_distributed
 
 from ncgc import NCGC
 from ncgc.errors import GraphError, ParameterError
-from ncgc.training.engines.distributed.fitting import fit_distributed
 from ncgc.training.engines.distributed.graph_summary import GraphSummary, read_by_first
 from ncgc.training.engines.distributed.group import Group
 

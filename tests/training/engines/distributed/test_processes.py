@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from ncgc.training.engines.distributed.fitting import fit_distributed
 
 from ncgc import NCGC, Split
 from ncgc.datasets.synthetic import BlockModel, sample_graph
 from ncgc.errors import ParameterError
-from ncgc.training.engines.distributed.fitting import fit_distributed
 from ncgc.training.engines.distributed.group import Group
 
 LONG = 600.0  # seconds, for a machine that is busy

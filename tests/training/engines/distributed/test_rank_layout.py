@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from ncgc.training.engines.distributed.fitting import fit_distributed, fit_with_checkpoints, make_trainer
+from ncgc.training.engines.distributed.part_trainer import dealt
 
 from ncgc import NCGC
 from ncgc.errors import ParameterError
 from ncgc.training.engines.distributed import part_trainer
-from ncgc.training.engines.distributed.fitting import fit_distributed, fit_with_checkpoints, make_trainer
 from ncgc.training.engines.distributed.group import Group
-from ncgc.training.engines.distributed.part_trainer import dealt
 from ncgc.training.engines.partition import label_blocks as labelled
 
 SHORT = {"epochs": 10, "warmup": 2, "ramp": 2, "hidden": 8, "random_state": 5}
