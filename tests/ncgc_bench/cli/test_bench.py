@@ -284,7 +284,7 @@ def test_a_data_set_that_is_nowhere_fails_its_runs_alone(here, bench):
 
 
 def test_speed_shows_earlier_results(ncgc):
-    path = Path(__file__).parent.parent.parent / "benchmarks/results/speed-gcn.jsonl"
+    path = Path(__file__).resolve().parents[3] / "benchmarks/results/speed-gcn.jsonl"
     result = ncgc("bench", "speed", "--show", path)
     assert result.code == 0
     assert "| geometric mean |" in result.out

@@ -15,7 +15,7 @@ from ncgc.errors import ParameterError, TrainingError
 from ncgc_bench.speed import epochs as speed
 from ncgc_bench.speed.floor import floor
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 SMALL = {
     "hidden": 8,
     "num_layers": 2,
