@@ -20,7 +20,7 @@ from ncgc.cli.screen import Screen, complain, count
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
 from ncgc_bench.cli.figures import figures
-from ncgc_bench.cli.selection import ABOUT, OPTIONS, experiment, known
+from ncgc_bench.cli.plan_options import ABOUT, OPTIONS, experiment, known
 from ncgc_bench.cli.show_scaling import scale
 from ncgc_bench.cli.speed import speed
 from ncgc_bench.leaderboard import beside_authors, ranking, standings

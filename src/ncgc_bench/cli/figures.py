@@ -11,7 +11,7 @@ import typer
 from ncgc.cli.screen import Screen
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
-from ncgc_bench.cli.selection import words
+from ncgc_bench.cli.plan_options import words
 from ncgc_bench.store import FOLDER, Store
 
 

@@ -36,7 +36,7 @@ from ncgc.params.presets import preset
 from ncgc_bench.plans import DATASETS
 from ncgc_bench.render import as_markdown
 from ncgc_bench.speed.floor import floor
-from ncgc_bench.speed.pyg_reference import StockNCGC, csr_adjacency, edge_index
+from ncgc_bench.speed.pyg_reference_ncgc import StockNCGC, csr_adjacency, edge_index
 
 WAYS = ("ours", "edge_index", "csr")
 BACKBONES = ("gcn", "gat")

@@ -13,7 +13,7 @@ from torch_geometric.nn import APPNP, GATConv, GCN2Conv, GCNConv, JumpingKnowled
 from ncgc.models.baselines.grand import RandomPropagation
 from ncgc.models.registry import Task
 from ncgc.nn import Output
-from ncgc_bench.speed.pyg_reference import edge_index
+from ncgc_bench.speed.pyg_reference_ncgc import edge_index
 
 
 class Stock(nn.Module):

@@ -16,7 +16,7 @@ from torch_geometric.utils import to_undirected
 from ncgc.models.baselines.meta_pn import Batch, Propagator
 from ncgc.models.registry import Task
 from ncgc.nn import Output
-from ncgc_bench.speed.pyg_reference import edge_index
+from ncgc_bench.speed.pyg_reference_ncgc import edge_index
 from ncgc_bench.speed.pyg_reference_methods import StockGCN, StockPTA
 
 

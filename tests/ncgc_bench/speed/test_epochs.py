@@ -45,7 +45,7 @@ def test_all_ways_have_the_same_losses(planted, backbone, heads):
 
 
 def test_a_way_that_computes_something_else_ends_the_comparison(planted, monkeypatch):
-    monkeypatch.setattr("ncgc_bench.speed.pyg_reference.soft_orthogonal", lambda z, beta: 0.5 * z)
+    monkeypatch.setattr("ncgc_bench.speed.pyg_reference_ncgc.soft_orthogonal", lambda z, beta: 0.5 * z)
     with pytest.raises(TrainingError, match="differ"):
         speed.compare_losses(planted, "gcn", 1)
 
