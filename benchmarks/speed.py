@@ -17,7 +17,7 @@ after three dropout-free steps first; a difference over 1e-4 ends the program.
 
 import sys
 
-from ncgc_bench.speed.epochs import main
+from ncgc_bench.speed.command import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:], __doc__))

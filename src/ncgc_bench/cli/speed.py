@@ -35,10 +35,12 @@ def speed(
     """Time a whole training epoch beside the same model on stock PyTorch Geometric layers."""
     names = [find_info(name).name for name in datasets or ()]
     from ncgc_bench.plans import DATASETS
-    from ncgc_bench.speed.epochs import Options, compare, compare_methods, read_rows, table
+    from ncgc_bench.speed.command import compare, compare_methods
+    from ncgc_bench.speed.epochs import Options
+    from ncgc_bench.speed.tables import as_table, read_rows
 
     if show is not None:
-        typer.echo(table(read_rows(show)))
+        typer.echo(as_table(read_rows(show)))
         return 0
     options = Options(backbone, heads, rounds, memory, None if data is None else str(data))
     (compare_methods if methods else compare)(names or DATASETS, options, as_json)

@@ -1,4 +1,4 @@
-"""The networks of ncgc.models.registry as one would write them on stock PyG: its layers on edge_index, dense features, autograd."""
+"""The PyG references of the methods that train one network: PyG's layers on edge_index, dense features, autograd."""
 
 from __future__ import annotations
 
@@ -16,8 +16,15 @@ from ncgc.nn import Output
 from ncgc_bench.speed.pyg_reference_ncgc import edge_index
 
 
-class Stock(nn.Module):
-    """Dense features and edge_index of a task; called as networks of ncgc.models.registry are, with arguments it has no use for."""
+class ReferenceNetwork(nn.Module):
+    """A network that holds dense features and edge_index.
+
+    Methods call it as they call their own network, with operators and a generator, which it ignores.
+
+    Args:
+        method: the method, for its hyper-parameters.
+        task: the graph and its sizes.
+    """
 
     def __init__(self, method: Any, task: Task):
         super().__init__()
@@ -26,15 +33,15 @@ class Stock(nn.Module):
         self.p: float = getattr(method, "dropout", 0.0)
 
     def forward(self, *_: Any) -> Output:
-        h, z = self.walk(F.dropout(self.x, self.p, self.training))
+        h, z = self.forward_features(F.dropout(self.x, self.p, self.training))
         return Output(h, z)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Embeddings and logits from the dropped features."""
-        raise TypeError(f"{type(self).__name__} must define walk(x).")
+        raise TypeError(f"{type(self).__name__} must define forward_features(x).")
 
 
-class StockGCN(Stock):
+class ReferenceGCN(ReferenceNetwork):
     """Two GCNConv layers."""
 
     def __init__(self, method: Any, task: Task):
@@ -48,15 +55,15 @@ class StockGCN(Stock):
         return Output(h, self.second_conv(F.dropout(h, self.p, self.training), self.edges))
 
 
-class StockGraphMix(StockGCN):
-    """Two GCNConv layers, whose first can be had as that of an MLP; the whole graph is walked for any node."""
+class ReferenceGraphMix(ReferenceGCN):
+    """Two GCNConv layers, the first also without the graph, as in an MLP; any node costs a pass over the whole graph."""
 
     @property
     def second(self) -> Tensor:
         return self.second_conv.lin.weight.t()
 
     def without_graph(self, _: Any, nodes: Tensor, *__: Any) -> Tensor:
-        """What is mixed."""
+        """The hidden features that GraphMix mixes."""
         return F.relu(self.first_conv.lin(F.dropout(self.x[nodes], self.p_input, self.training)))
 
     def field(self, _: Any, nodes: Tensor) -> Tensor:
@@ -70,7 +77,7 @@ class StockGraphMix(StockGCN):
         return logits
 
 
-class StockGAT(Stock):
+class ReferenceGAT(ReferenceNetwork):
     """Two GATConv layers."""
 
     def __init__(self, method: Any, task: Task):
@@ -79,12 +86,12 @@ class StockGAT(Stock):
         width = method.hidden * method.heads
         self.second = GATConv(width, task.num_classes, method.output_heads, concat=False, dropout=self.p)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = F.elu(self.first(x, self.edges))
         return h, self.second(F.dropout(h, self.p, self.training), self.edges)
 
 
-class StockSAGE(Stock):
+class ReferenceSAGE(ReferenceNetwork):
     """Two SAGEConv layers."""
 
     def __init__(self, method: Any, task: Task):
@@ -92,12 +99,12 @@ class StockSAGE(Stock):
         self.first = SAGEConv(task.num_features, method.hidden)
         self.second = SAGEConv(method.hidden, task.num_classes)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = F.relu(self.first(x, self.edges))
         return h, self.second(F.dropout(h, self.p, self.training), self.edges)
 
 
-class StockTuned(Stock):
+class ReferenceTuned(ReferenceNetwork):
     """The starred methods: any convolution with a norm and a residual map, and one linear map at the end."""
 
     def __init__(self, method: Any, task: Task, convolution: Callable[[int, int], nn.Module]):
@@ -118,7 +125,7 @@ class StockTuned(Stock):
         return Output(h, self.head(h))
 
 
-class StockSGC(Stock):
+class ReferenceSGC(ReferenceNetwork):
     """One SGConv, its propagation cached."""
 
     def __init__(self, method: Any, task: Task):
@@ -126,13 +133,13 @@ class StockSGC(Stock):
         self.conv = SGConv(task.num_features, task.num_classes, method.steps, cached=True)
         self.p = 0.0
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         z = self.conv(x, self.edges)
         return z, z
 
 
-class StockMLP(Stock):
-    """Two linear maps, and a hook for what happens to their scores."""
+class ReferenceMLP(ReferenceNetwork):
+    """Two linear maps, and a hook, `spread`, that propagates their scores."""
 
     def __init__(self, method: Any, task: Task):
         super().__init__(method, task)
@@ -142,7 +149,7 @@ class StockMLP(Stock):
         )
         self.steps: int = getattr(method, "steps", 0)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = F.dropout(F.relu(self.first(x)), self.p, self.training)
         return h, self.spread(self.second(h))
 
@@ -150,7 +157,9 @@ class StockMLP(Stock):
         return z
 
 
-class StockAPPNP(StockMLP):
+class ReferenceAPPNP(ReferenceMLP):
+    """An MLP whose scores APPNP propagates."""
+
     def __init__(self, method: Any, task: Task):
         super().__init__(method, task)
         self.propagation = APPNP(method.steps, method.alpha, cached=True)
@@ -160,7 +169,7 @@ class StockAPPNP(StockMLP):
         return result
 
 
-class StockPTA(StockAPPNP):
+class ReferencePTA(ReferenceAPPNP):
     """An MLP, propagated in evaluation mode alone."""
 
     targets: Tensor | None = None
@@ -169,7 +178,7 @@ class StockPTA(StockAPPNP):
         return z if self.training else super().spread(z.softmax(dim=1)).clamp_min(1e-12).log()
 
 
-class StockMLPOnPageRank(StockMLP):
+class ReferenceMLPOnPageRank(ReferenceMLP):
     """The MLP on features that APPNP's propagation has smoothed, once."""
 
     def __init__(self, method: Any, task: Task):
@@ -178,7 +187,9 @@ class StockMLPOnPageRank(StockMLP):
             self.x = APPNP(method.steps, method.alpha)(self.x, self.edges)
 
 
-class StockGPRGNN(StockMLP):
+class ReferenceGPRGNN(ReferenceMLP):
+    """An MLP whose scores are propagated, the steps weighted by learnt γ."""
+
     def __init__(self, method: Any, task: Task):
         super().__init__(method, task)
         self.step = one_step()
@@ -194,7 +205,9 @@ class StockGPRGNN(StockMLP):
         return whole
 
 
-class StockDAGNN(StockMLP):
+class ReferenceDAGNN(ReferenceMLP):
+    """An MLP whose scores are propagated, the steps weighted by a learnt gate."""
+
     def __init__(self, method: Any, task: Task):
         super().__init__(method, task)
         self.step, self.gate = one_step(), nn.Linear(task.num_classes, 1)
@@ -207,7 +220,7 @@ class StockDAGNN(StockMLP):
         return (torch.sigmoid(self.gate(stacked)) * stacked).sum(dim=1)
 
 
-class StockGCNII(Stock):
+class ReferenceGCNII(ReferenceNetwork):
     """GCN2Conv layers between two linear maps."""
 
     def __init__(self, method: Any, task: Task):
@@ -218,7 +231,7 @@ class StockGCNII(Stock):
             GCN2Conv(width, method.alpha, method.theta, layer, cached=True) for layer in range(1, method.num_layers + 1)
         )
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = start = F.relu(self.entry(x))
         for conv in self.convs:
             h = F.relu(conv(F.dropout(h, self.p, self.training), start, self.edges))
@@ -226,7 +239,7 @@ class StockGCNII(Stock):
         return h, self.head(h)
 
 
-class StockJKNet(Stock):
+class ReferenceJKNet(ReferenceNetwork):
     """GCNConv layers and JumpingKnowledge."""
 
     def __init__(self, method: Any, task: Task):
@@ -237,7 +250,7 @@ class StockJKNet(Stock):
         self.jump = JumpingKnowledge("cat" if method.combine == "concat" else "max")
         self.head = nn.Linear(width * (depth if method.combine == "concat" else 1), task.num_classes)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         depths = []
         for conv in self.convs:
             x = F.dropout(F.relu(conv(x, self.edges)), self.p, self.training)
@@ -246,7 +259,7 @@ class StockJKNet(Stock):
         return h, self.head(h)
 
 
-class StockNormProp(Stock):
+class ReferenceNormProp(ReferenceNetwork):
     """Two linear maps onto the sphere, and two steps of propagation."""
 
     def __init__(self, method: Any, task: Task):
@@ -257,14 +270,14 @@ class StockNormProp(Stock):
         self.first, self.norm = nn.Linear(task.num_features, method.hidden), nn.LayerNorm(method.hidden)
         self.second, self.step = nn.Linear(method.hidden, self.prototypes.shape[1]), one_step()
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         x = F.dropout(F.relu(self.norm(self.first(x))), self.p, self.training)
         h = F.normalize(self.second(x))
         h = self.step(self.step(h, self.edges), self.edges)
         return h, F.normalize(h) @ self.prototypes.t()
 
 
-class StockGRAND(RandomPropagation):
+class ReferenceGRAND(RandomPropagation):
     """GRAND as its authors have it: dense features propagated by message passing, view by view, before the MLP."""
 
     def __init__(self, method: Any, task: Task):
@@ -299,32 +312,33 @@ class StockGRAND(RandomPropagation):
 
 
 def one_step() -> nn.Module:
-    """Z ↦ Â·Z by PyG's message passing, Â made once."""
+    """Z ↦ Â·Z by PyG's message passing, with Â cached."""
     return APPNP(1, 0.0, cached=True)
 
 
+# method → its network, made from the method and its training data
 NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
-    "mlp": StockMLP,
-    "appnp": StockAPPNP,
-    "gat": StockGAT,
-    "gat_star": lambda method, task: StockTuned(
+    "mlp": ReferenceMLP,
+    "appnp": ReferenceAPPNP,
+    "gat": ReferenceGAT,
+    "gat_star": lambda method, task: ReferenceTuned(
         method, task, lambda a, b: GATConv(a, b, add_self_loops=True, bias=False)
     ),
-    "gcn": StockGCN,
-    "gcn_star": lambda method, task: StockTuned(method, task, lambda a, b: GCNConv(a, b, cached=True)),
-    "gprgnn": StockGPRGNN,
-    "mlp_ppr": StockMLPOnPageRank,
-    "sage": StockSAGE,
-    "sage_star": lambda method, task: StockTuned(method, task, SAGEConv),
-    "sgc": StockSGC,
-    "dagnn": StockDAGNN,
-    "gcnii": StockGCNII,
-    "jknet": StockJKNet,
-    "grand": StockGRAND,
-    "graphmix": StockGraphMix,
-    "normprop": StockNormProp,
-    "pta": StockPTA,
-    "self_training": StockGCN,
+    "gcn": ReferenceGCN,
+    "gcn_star": lambda method, task: ReferenceTuned(method, task, lambda a, b: GCNConv(a, b, cached=True)),
+    "gprgnn": ReferenceGPRGNN,
+    "mlp_ppr": ReferenceMLPOnPageRank,
+    "sage": ReferenceSAGE,
+    "sage_star": lambda method, task: ReferenceTuned(method, task, SAGEConv),
+    "sgc": ReferenceSGC,
+    "dagnn": ReferenceDAGNN,
+    "gcnii": ReferenceGCNII,
+    "jknet": ReferenceJKNet,
+    "grand": ReferenceGRAND,
+    "graphmix": ReferenceGraphMix,
+    "normprop": ReferenceNormProp,
+    "pta": ReferencePTA,
+    "self_training": ReferenceGCN,
 }
 
 

@@ -1,4 +1,4 @@
-"""Methods of several stages or batches as one would write them on stock PyG: M3S, Violin, Meta-PN."""
+"""The PyG references of methods with several stages or batches: M3S, Violin, Meta-PN."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from torch_geometric.utils import to_undirected
 from ncgc.models.baselines.meta_pn import Batch, Propagator
 from ncgc.models.registry import Task
 from ncgc.nn import Output
+from ncgc_bench.speed.pyg_reference_methods import ReferenceGCN, ReferencePTA
 from ncgc_bench.speed.pyg_reference_ncgc import edge_index
-from ncgc_bench.speed.pyg_reference_methods import StockGCN, StockPTA
 
 
-class StockViolin(StockGCN):
+class ReferenceViolin(ReferenceGCN):
     """Two GCNConv layers on the graph, normalised once, or on a graph with links, normalised each time."""
 
     def __init__(self, method: Any, task: Task):
@@ -35,8 +35,8 @@ class StockViolin(StockGCN):
         return Output(h, self.second_conv(F.dropout(h, self.p, self.training), edges, weights))
 
 
-class StockMetaPN(StockPTA):
-    """PTA's network, whose MLP can be had on some rows."""
+class ReferenceMetaPN(ReferencePTA):
+    """PTA's network, whose MLP also takes some rows alone."""
 
     def on_rows(self, x: Tensor) -> Tensor:
         scores: Tensor = self.second(F.dropout(F.relu(self.first(x)), self.p, self.training))
@@ -44,9 +44,9 @@ class StockMetaPN(StockPTA):
 
 
 class OnRows(nn.Module):
-    """What torch.func calls with other weights."""
+    """The MLP of a network as a module of its own, which torch.func can call with other weights."""
 
-    def __init__(self, network: StockMetaPN):
+    def __init__(self, network: ReferenceMetaPN):
         super().__init__()
         self.network = network
 
@@ -54,8 +54,8 @@ class OnRows(nn.Module):
         return self.network.on_rows(x)
 
 
-class ViolinForm:
-    """A graph with links is an edge_index."""
+class ViolinHooks:
+    """Violin's graph with added links is an edge_index."""
 
     _edges: tuple[Task, Tensor] | None = None
 
@@ -66,8 +66,8 @@ class ViolinForm:
         return edges
 
 
-class MetaPNForm:
-    """Dense rows, and the gradient through the step not taken by autograd."""
+class MetaPNHooks:
+    """Dense rows, and autograd for the gradient through Meta-PN's virtual step."""
 
     learning_rate: float
     soft_loss: Callable[[Tensor, Tensor], Tensor]
@@ -77,11 +77,11 @@ class MetaPNForm:
         return torch.from_numpy(features.toarray() if hasattr(features, "toarray") else features).float()
 
     def passed(self, network: nn.Module, features: Tensor, drops: torch.Generator) -> Tensor:
-        assert isinstance(network, StockMetaPN)
+        assert isinstance(network, ReferenceMetaPN)
         return network.on_rows(features)
 
     def meta_loss(self, network: nn.Module, batch: Batch, propagator: Propagator) -> Tensor:
-        assert isinstance(network, StockMetaPN)
+        assert isinstance(network, ReferenceMetaPN)
         mlp = OnRows(network)
         weights = {name: weight.detach().requires_grad_() for name, weight in mlp.named_parameters()}
         loss = self.soft_loss(functional_call(mlp, weights, (batch.features,)), propagator(batch.nodes))
@@ -94,8 +94,9 @@ class MetaPNForm:
 
 
 NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
-    "m3s": StockGCN,
-    "violin": StockViolin,
-    "meta_pn": StockMetaPN,
+    "m3s": ReferenceGCN,
+    "violin": ReferenceViolin,
+    "meta_pn": ReferenceMetaPN,
 }
-FORMS: dict[str, tuple[type, ...]] = {"violin": (ViolinForm,), "meta_pn": (MetaPNForm,)}
+# method → what replaces its hooks besides the network
+HOOKS: dict[str, tuple[type, ...]] = {"violin": (ViolinHooks,), "meta_pn": (MetaPNHooks,)}
