@@ -29,7 +29,7 @@ from ncgc.params.presets import method_preset
 from ncgc.training import Descended, Selection, Watcher
 from ncgc_bench.plans import leaderboard_plan
 from ncgc_bench.store import Store
-from ncgc_bench.summary import Figures, difference, grid, student_interval
+from ncgc_bench.summary import Cell, difference, grid, student_interval
 from ncgc_bench.tables import cell_text, difference_text
 
 RESULTS = Path(__file__).resolve().parent / "results" / "leaks.jsonl"
@@ -90,7 +90,7 @@ def show() -> None:
     for dataset in DATASETS:
         own = ours.at(("", "violin"), dataset)
         theirs = {seed: 100 * peeking[dataset, seed] for seed in SEEDS if (dataset, seed) in peeking}
-        other = Figures(theirs, len(SEEDS), len(theirs))
+        other = Cell(theirs, len(SEEDS), len(theirs))
         pair = difference(other, own, student_interval)
         for cells, text in zip(
             rows.values(), (cell_text(own), cell_text(other), difference_text(pair) if pair else ""), strict=True

@@ -19,7 +19,7 @@ from ncgc.runs.run import Run
 from ncgc_bench.plans import Entry
 from ncgc_bench.pool import Outcome
 from ncgc_bench.store import Store
-from ncgc_bench.summary import Figures, grid
+from ncgc_bench.summary import Cell, grid
 
 MARK = "▸"
 BESIDES = 5  # lines that are not rows of the table: its title, bar and spaces
@@ -178,18 +178,18 @@ class LiveTable(Watch):
         return line
 
 
-def _full(cell: Figures) -> str:
+def _full(cell: Cell) -> str:
     if not cell.values:
         return f"({cell.done}/{cell.planned})" if cell.done else ""
     spread = "" if math.isnan(cell.deviation) else f" ± {cell.deviation:.1f}"
     return f"{cell.mean:.1f}{spread} ({cell.done}/{cell.planned})"
 
 
-def _short(cell: Figures) -> str:
+def _short(cell: Cell) -> str:
     return f"{cell.mean:.1f} ({cell.done}/{cell.planned})" if cell.values else ""
 
 
-def _mean(cell: Figures) -> str:
+def _mean(cell: Cell) -> str:
     return f"{cell.mean:.1f}" if cell.values else ""
 
 
