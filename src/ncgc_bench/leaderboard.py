@@ -117,11 +117,11 @@ def title(row: Row) -> str:
     >>> title(("appnp", "ncgc")), title(("gcn", "plain")), title(("", "gprgnn"))
     ('NCGC (APPNP)', 'plain (GCN)', 'GPR-GNN')
     """
-    from ncgc.models.registry import find_method  # imports torch
+    from ncgc.models.registry import find_classifier  # imports torch
 
     backbone, variant = row
     if not backbone:
-        return find_method(variant).title
+        return find_classifier(variant).title
     return f"{VARIANT_NAMES.get(variant, variant)} ({BACKBONE_NAMES.get(backbone, backbone)})"
 
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ncgc.params.parameter import PARAMETERS
+from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.presets import method_preset, preset
 from ncgc.runs.run import Run
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
-BACKBONES = PARAMETERS["backbone"].choices
+BACKBONES = NCGC_PARAMETERS["backbone"].choices
 BACKBONE_NAMES = {"gcn": "GCN", "gat": "GAT", "sage": "GraphSAGE", "gcnii": "GCNII", "appnp": "APPNP"}
 PAPER_BACKBONES = ("gcn", "gat", "sage", "gcnii")
 LEADERBOARD_BACKBONES = ("appnp", "gcn")  # the first is compared with all other methods
@@ -144,15 +144,10 @@ def leaderboard_plan(
     """
     if variants is None:
         variants = {name: changes for name, changes in VARIANTS.items() if not changes}
-    listed = methods_without_backbone() if others is None else others
+    from ncgc.models.registry import BASELINES  # imports torch
+
+    listed = BASELINES if others is None else others
     return table_plan(datasets, backbones, split, 5 if runs is None else runs, settings, variants, listed)
-
-
-def methods_without_backbone() -> list[str]:
-    """The methods of the registry that are one row of a table, not one a backbone; by family."""
-    from ncgc.models.registry import METHODS  # imports torch
-
-    return [name for name, kind in METHODS.items() if "backbone" not in kind.PARAMETERS]
 
 
 def default_runs(dataset: str, split: str) -> int:

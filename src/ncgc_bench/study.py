@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from ncgc.errors import ParameterError
+from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import check_parameters, unknown_name
 from ncgc.params.presets import method_preset
 from ncgc.runs.run import Run
@@ -99,12 +100,12 @@ def _method_and_parameters(
     given = {key: value for key, value in _with_none(changes).items() if key != "method"}
     if "method" not in changes:
         parameters = _with_none(base) | given
-        check_parameters(parameters, owner)
+        check_parameters(parameters, owner, NCGC_PARAMETERS)
         return DEFAULT_METHOD, parameters
-    from ncgc.models.registry import find_method  # imports torch
+    from ncgc.models.registry import find_classifier  # imports torch
 
     method = str(changes["method"])
-    check_parameters(given, owner, find_method(method).PARAMETERS)
+    check_parameters(given, owner, find_classifier(method).PARAMETERS)
     return method, method_preset(method, dataset) | given
 
 

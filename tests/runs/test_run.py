@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from ncgc import NCGC
-from ncgc.params.parameter import PARAMETERS, Parameter
+from ncgc.params.ncgc import NCGC_PARAMETERS
+from ncgc.params.parameter import Parameter
 from ncgc.runs import run as module
 from ncgc.runs.run import PLAIN, Run, effective, key_of_record
 
@@ -63,7 +64,7 @@ OF_SELECTION = (
     "choose_from",
 )  # five epochs are too few for these to choose another one
 # every parameter but the backbone, which is a context
-OTHER = {name: another(parameter) for name, parameter in PARAMETERS.items() if name != "backbone"}
+OTHER = {name: another(parameter) for name, parameter in NCGC_PARAMETERS.items() if name != "backbone"}
 
 
 def possible(parameters):
@@ -118,10 +119,10 @@ def test_where_a_parameter_matters_it_is_in_the_key(trained, name):
 
 
 def test_every_parameter_is_tried_with_a_value_it_allows():
-    assert set(OTHER) == set(PARAMETERS) - {"backbone"}
+    assert set(OTHER) == set(NCGC_PARAMETERS) - {"backbone"}
     for name, value in OTHER.items():
-        PARAMETERS[name].check(value)
-        assert value != PARAMETERS[name].default
+        NCGC_PARAMETERS[name].check(value)
+        assert value != NCGC_PARAMETERS[name].default
 
 
 def test_no_soft_orthogonality_is_beta_0(trained):
@@ -176,7 +177,7 @@ def test_a_record_has_the_key_of_its_run(record, context):
 def test_a_record_from_before_a_parameter_counts_as_what_was_done_then(record, monkeypatch):
     old = record(Run("cora", "random", 20, 3))
     young = Parameter("young", 5, int, "new", "Network", older=2)
-    monkeypatch.setitem(PARAMETERS, "young", young)
+    monkeypatch.setitem(NCGC_PARAMETERS, "young", young)
     monkeypatch.setitem(module.DEFAULTS, "young", young.default)
     assert key_of_record(old) == Run("cora", "random", 20, 3, parameters={"young": 2}).key
     assert key_of_record(old) != Run("cora", "random", 20, 3).key

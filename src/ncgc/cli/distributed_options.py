@@ -87,23 +87,18 @@ class Scale:
 
     def fit(self, model: Any, graph: Graph, split: Split, watch: Watcher, folder: Path | None, screen: Screen) -> None:
         """One fit, in this process or in all; a lost process leaves a sentence that says how to go on."""
-        if self.group is None:
-            more = {} if folder is None else {"checkpoint": folder, "every": self.every, "resume": self.resume}
-            model.fit(graph, split, watch=watch, **more)
-            return
-        from ncgc.training.engines.distributed.fitting import fit_with_checkpoints
+        from ncgc.training import Checkpointing
 
+        place = None if folder is None else Checkpointing(folder, self.every, self.resume)
+        if self.group is None:
+            model.fit(graph, split, watch=watch, checkpoint=place)
+            return
         try:
-            together = self._together(watch)
-            fit_with_checkpoints(
-                model, graph, split, self.group, together, folder, self.every, self.resume, screen.warn, self._note
-            )
+            model.fit(graph, split, watch=self._together(watch), checkpoint=place, group=self.group)
+            self.account = model.communication_
         except PeerError as error:
             advice = "start again" if folder is None else f"start again with --checkpoint {folder} --resume to go on"
             raise PeerError(f"{str(error).rstrip('.')}; {advice}.") from None
-
-    def _note(self, account: Account) -> None:
-        self.account = account
 
     def _together(self, watch: Watcher) -> Watcher:
         """Ctrl-C in one process ends all of them after the same epoch."""

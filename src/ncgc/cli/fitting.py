@@ -14,8 +14,7 @@ from ncgc.cli.screen import Screen, Watch
 if TYPE_CHECKING:
     from ncgc.datasets import Split
     from ncgc.graph import Graph
-    from ncgc.models.ncgc import NCGC
-    from ncgc.models.registry import Method
+    from ncgc.models.base import NodeClassifier
 
 
 class Interruption:
@@ -52,7 +51,7 @@ class Interruption:
 
 
 def fit(
-    model: NCGC | Method,
+    model: NodeClassifier,
     graph: Graph,
     split: Split,
     screen: Screen,

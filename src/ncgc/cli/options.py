@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ncgc.params.parameter import PARAMETERS, Parameter
-from ncgc.params.recommended import exceptions
+from ncgc.params.ncgc import NCGC_PARAMETERS
+from ncgc.params.parameter import Parameter
+from ncgc.params.presets import other_defaults
 from ncgc.runs.config import from_word
 
 METAVARS = {int: "INT", float: "FLOAT", str: "WORD"}
@@ -37,12 +38,12 @@ def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 def describe(parameter: Parameter) -> str:
     """The help line: what it does, what it may be, its default, and for which backbones that is another.
 
-    >>> from ncgc.params.parameter import PARAMETERS
-    >>> describe(PARAMETERS["node_dropout"])
+    >>> from ncgc.params.ncgc import NCGC_PARAMETERS
+    >>> describe(NCGC_PARAMETERS["node_dropout"])
     'Dropout of all features of a node at once: from 0 to below 1. Default 0.0.'
-    >>> describe(PARAMETERS["backbone"])
+    >>> describe(NCGC_PARAMETERS["backbone"])
     'Whose propagation the layers use: gcn, gat, sage, gcnii or appnp. Default gcn.'
-    >>> describe(PARAMETERS["num_layers"])
+    >>> describe(NCGC_PARAMETERS["num_layers"])
     'Number of layers: from 1. Default 2 (gcnii 8, appnp 1).'
     """
     first = parameter.help[0].upper() + parameter.help[1:]
@@ -55,10 +56,10 @@ def describe(parameter: Parameter) -> str:
 def value_of(parameter: Parameter, text: str | bool) -> Any:
     """The value that an option's text stands for; text that stands for none is left for the check to refuse.
 
-    >>> from ncgc.params.parameter import PARAMETERS
-    >>> value_of(PARAMETERS["hidden"], "128"), value_of(PARAMETERS["norm"], "none"), value_of(PARAMETERS["prior"], "1, 3")
+    >>> from ncgc.params.ncgc import NCGC_PARAMETERS
+    >>> value_of(NCGC_PARAMETERS["hidden"], "128"), value_of(NCGC_PARAMETERS["norm"], "none"), value_of(NCGC_PARAMETERS["prior"], "1, 3")
     (128, None, (1.0, 3.0))
-    >>> value_of(PARAMETERS["hidden"], "many")
+    >>> value_of(NCGC_PARAMETERS["hidden"], "many")
     'many'
     """
     if isinstance(text, bool):
@@ -90,7 +91,7 @@ def _span(parameter: Parameter) -> str:
 
 
 def _others(parameter: Parameter) -> dict[str, Any]:
-    return exceptions(parameter.name) if parameter.name in PARAMETERS else {}
+    return other_defaults(parameter.name) if parameter.name in NCGC_PARAMETERS else {}
 
 
 def _word(value: Any) -> str:

@@ -28,12 +28,13 @@ from ncgc.datasets.catalogue import find_info
 from ncgc.datasets.splits import KINDS
 from ncgc.errors import NCGCError, ParameterError
 from ncgc.files import write_text
-from ncgc.params.parameter import PARAMETERS, Parameter, unknown_name
+from ncgc.params.ncgc import NCGC_PARAMETERS
+from ncgc.params.parameter import Parameter, unknown_name
 
 Settings = dict[str, Any]
 
 # The seed of a run is that of its split too, so random_state is not a key of its own.
-HYPER = {name: parameter for name, parameter in PARAMETERS.items() if name != "random_state"}
+HYPER = {name: parameter for name, parameter in NCGC_PARAMETERS.items() if name != "random_state"}
 _GROUP = "Run"
 RUN: dict[str, Parameter] = {
     row.name: row
@@ -58,9 +59,9 @@ def hyper_of(method: str) -> dict[str, Parameter]:
     """
     if method == OURS:
         return HYPER
-    from ncgc.models.registry import find_method  # slow: torch
+    from ncgc.models.registry import find_classifier  # slow: torch
 
-    return {name: row for name, row in find_method(method).PARAMETERS.items() if name != "random_state"}
+    return {name: row for name, row in find_classifier(method).PARAMETERS.items() if name != "random_state"}
 
 
 def make_estimator(method: str, parameters: Mapping[str, Any], seed: int) -> Any:
@@ -69,9 +70,9 @@ def make_estimator(method: str, parameters: Mapping[str, Any], seed: int) -> Any
         from ncgc.models.ncgc import NCGC
 
         return NCGC(**parameters, random_state=seed)
-    from ncgc.models.registry import find_method
+    from ncgc.models.registry import find_classifier
 
-    kind = find_method(method)
+    kind = find_classifier(method)
     return kind(**parameters, **({"random_state": seed} if "random_state" in kind.PARAMETERS else {}))
 
 

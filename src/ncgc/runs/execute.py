@@ -21,7 +21,7 @@ from ncgc.datasets import Split, load_dataset, make_split
 from ncgc.evaluation.metrics import accuracy, expected_calibration_error, macro_f1
 from ncgc.graph import Graph
 from ncgc.models.ncgc import NCGC
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.runs.run import Run
 
 
@@ -40,7 +40,7 @@ def execute(run: Run, root: str | None = None) -> dict[str, Any]:
     if run.method == "ncgc":
         model = NCGC(**{**run.parameters, "random_state": run.seed})
     else:
-        method = find_method(run.method)
+        method = find_classifier(run.method)
         model = method(**run.parameters, **({"random_state": run.seed} if "random_state" in method.PARAMETERS else {}))
     _forget_peak()
     start = time.perf_counter()

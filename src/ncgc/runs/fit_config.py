@@ -21,6 +21,7 @@ import tomli_w
 from ncgc import __version__
 from ncgc.errors import NCGCError, ParameterError
 from ncgc.evaluation.calibration import FOLDS
+from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import check_parameters, unknown_name
 from ncgc.runs.config import HYPER, OURS, from_word, hyper_of
 
@@ -154,7 +155,7 @@ def _check_parameters(values: Mapping[str, Any], method: str) -> None:
     if "random_state" in values:
         raise ParameterError("The seed of a run is its 'seed'; give no 'random_state' among the parameters.")
     if method == OURS:
-        check_parameters(values, "ncgc fit")
+        check_parameters(values, "ncgc fit", NCGC_PARAMETERS)
         return
     hyper = _hyper(method)
     for name, value in values.items():

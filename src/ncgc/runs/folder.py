@@ -21,9 +21,9 @@ from ncgc import __version__
 from ncgc.errors import GraphError, OutputError
 from ncgc.files import whole_folder
 from ncgc.io import predictions_frame, write_predictions
-from ncgc.io.model_file.model_file import save_model
+from ncgc.models.base import NodeClassifier
 from ncgc.models.ncgc import NCGC
-from ncgc.models.registry import Method
+from ncgc.models.stored import save_model
 from ncgc.report import Abstain, Candidate, Reliability, ReportData, Suggestion, layout_2d, render_report
 from ncgc.report.sample import shown_nodes
 from ncgc.runs.config import hyper_of
@@ -68,7 +68,7 @@ def _write(place: Path, labelling: Labelling, folder: str | Path, report: bool) 
         save_model(labelling.model, place / "model", extra=_extra(labelling))
 
 
-def leaves_model(model: NCGC | Method) -> bool:
+def leaves_model(model: NodeClassifier) -> bool:
     """Whether a fitted model can label nodes it has not seen; one that cannot leaves labels behind and no model."""
     return isinstance(model, NCGC) or model.inductive
 

@@ -18,8 +18,7 @@ from ncgc.io.tables.assemble import GRAPHML
 from ncgc.io.tables.columns import named_column
 from ncgc.io.tables.roles import read_split
 from ncgc.io.tables.tables import as_table
-from ncgc.models.ncgc import NCGC
-from ncgc.models.registry import Method
+from ncgc.models.base import NodeClassifier
 from ncgc.params.heuristics import DENSE
 from ncgc.runs.config import hyper_of, make_estimator
 from ncgc.runs.fit_config import FitConfig
@@ -43,7 +42,7 @@ class Labelling:
     config: FitConfig
     tables: GraphTables
     split: Split
-    model: NCGC | Method
+    model: NodeClassifier
     threshold: float
     suggestions: list[NextLabel]
     choice: Choice | None = None

@@ -19,8 +19,7 @@ from ncgc.files import whole_folder
 from ncgc.runs.config import RunConfig
 
 if TYPE_CHECKING:
-    from ncgc.models.ncgc import NCGC
-    from ncgc.models.registry import Method
+    from ncgc.models.base import NodeClassifier
 
 LOSS = ("class", "kl", "pl", "total")
 INTERRUPTED = "interrupted"
@@ -46,7 +45,7 @@ class RunResult:
     predictions: str
 
     @classmethod
-    def of(cls, model: NCGC | Method, seed: int) -> RunResult:
+    def of(cls, model: NodeClassifier, seed: int) -> RunResult:
         graph, split = model.graph_, model.split_
         present = np.bincount(graph.labels[split.train])
         sizes = set(present[present > 0].tolist())
@@ -128,7 +127,7 @@ def ours(name: str) -> bool:
     return _OURS.fullmatch(name) is not None
 
 
-def predictions_csv(model: NCGC | Method) -> str:
+def predictions_csv(model: NodeClassifier) -> str:
     """node, label, the probability the model gives that label, and whether the label was given or is predicted."""
     graph = model.graph_
     given = model.split_.training_labels(graph)

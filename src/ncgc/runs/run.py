@@ -14,22 +14,10 @@ import numpy as np
 
 from ncgc.datasets.catalogue import family_of, find_info
 from ncgc.params.heuristics import automatic_input_dropout, automatic_norm, automatic_weight_decay
-from ncgc.params.parameter import DEFAULTS, PARAMETERS
+from ncgc.params.ncgc import NCGC_PARAMETERS, NCGCParameters
 
+FORMER = {name: row.former_name for name, row in NCGC_PARAMETERS.items() if row.former_name}
 PLAIN = {"soft_orthogonality": False, "kl": False, "pl": False}  # the backbone alone
-# parameters that mean something only to some backbones
-OF_BACKBONE = {
-    "heads": ("gat",),
-    "attention_dropout": ("gat",),
-    "alpha": ("gcnii", "appnp"),
-    "theta": ("gcnii",),
-    "steps": ("appnp",),
-}
-OF_PSEUDO_LABELS = ("pl_weight", "sinkhorn", "pseudo_label_source", "teacher")
-OF_SINKHORN = ("epsilon", "sinkhorn_iterations", "relaxation", "prior", "pseudo_label_scores")
-OF_ESTIMATED_PRIOR = ("prior_shrinkage", "prior_momentum")
-OF_CLUSTERING = ("kl_weight", "centroids")
-OF_PARTITIONS = ("batch", "parts", "halo", "steps_per_epoch")
 
 
 @dataclass(frozen=True)
@@ -54,7 +42,11 @@ class Run:
     @property
     def settings(self) -> dict[str, Any]:
         """Every parameter that has an effect, given or default."""
-        return effective(self.parameters) if self.method == "ncgc" else whole(self.method, self.parameters)
+        return (
+            NCGCParameters.effective_parameters(self.parameters)
+            if self.method == "ncgc"
+            else whole(self.method, self.parameters)
+        )
 
     @cached_property
     def key(self) -> str:
@@ -77,7 +69,8 @@ def key_of(
         split = "random"  # the paper draws these anew for every seed, just as we do
     if labels_per_class is None:
         labels_per_class = {"random": 20, "few": 1}.get(split)  # what such a split takes when nothing is said
-    parts = [dataset, split, labels_per_class, seed, method, blind, _plain(resolved(dataset, settings))]
+    hashed = {FORMER.get(name, name): value for name, value in resolved(dataset, settings).items()}
+    parts = [dataset, split, labels_per_class, seed, method, blind, _plain(hashed)]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -102,39 +95,12 @@ def key_of_record(record: Mapping[str, Any]) -> str:
     """The key of a stored run. A parameter that is younger than the record is taken as what was done before it."""
     settings = record["settings"]
     if record["method"] == "ncgc":
-        settings = effective({name: p.before for name, p in PARAMETERS.items()} | settings)
+        before = {name: p.before for name, p in NCGC_PARAMETERS.items()}
+        settings = NCGCParameters.effective_parameters(before | NCGCParameters.renamed(settings))
     else:
         settings = whole(record["method"], settings)
     dataset, split, labels = (record[name] for name in ("dataset", "split", "labels_per_class"))
     return key_of(dataset, split, labels, record["seed"], record["method"], settings, record.get("blind", False))
-
-
-def effective(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """All of NCGC's parameters, without those that change nothing given the others, and without the seed.
-
-    >>> "epsilon" in effective({"pl": False}), "heads" in effective({"backbone": "gcn"})
-    (False, False)
-    """
-    values = DEFAULTS | dict(parameters)
-    idle = {"random_state"} | {name for name, backbones in OF_BACKBONE.items() if values["backbone"] not in backbones}
-    if not values["soft_orthogonality"] or not values["beta"]:
-        values["soft_orthogonality"] = False
-        idle.add("beta")
-    if not values["kl"]:
-        idle.update(OF_CLUSTERING)
-    if not values["pl"]:
-        idle.update(OF_PSEUDO_LABELS + OF_SINKHORN + OF_ESTIMATED_PRIOR)
-    elif not values["sinkhorn"]:
-        idle.update(OF_SINKHORN + OF_ESTIMATED_PRIOR)
-    elif not isinstance(values["prior"], str) or values["prior"] != "estimated":
-        idle.update(OF_ESTIMATED_PRIOR)
-    if values["batch"] == "full":
-        idle.update(OF_PARTITIONS)  # "batch" too, so that what was run before it existed keeps its key
-    if values["pl"] and values["pseudo_label_source"] != "clean":
-        idle.add("teacher")
-    if not values["kl"] and not values["pl"]:
-        idle.update(("warmup", "ramp", "choose_from"))
-    return {name: value for name, value in values.items() if name not in idle}
 
 
 def whole(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,9 +109,9 @@ def whole(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     >>> whole("label_spreading", {"alpha": 0.5})
     {'alpha': 0.5, 'iterations': 1000, 'tolerance': 1e-06}
     """
-    from ncgc.models.registry import METHODS  # torch comes with it
+    from ncgc.models.registry import BASELINES  # torch comes with it
 
-    rows = METHODS[method].PARAMETERS if method in METHODS else {}
+    rows = BASELINES[method].PARAMETERS if method in BASELINES else {}
     values = {name: row.before for name, row in rows.items()} | dict(parameters)
     return {name: value for name, value in values.items() if name != "random_state"}
 

@@ -71,11 +71,11 @@ def draw_leaderboard(store: Store, settings: str) -> dict[str, Figure]:
 
 def _family(accuracy: Grid, row: Row) -> str:
     """A name of :data:`FAMILY_PALETTE`."""
-    from ncgc.models.registry import find_method  # imports torch
+    from ncgc.models.registry import find_classifier  # imports torch
 
     backbone, variant = row
     if not backbone:
-        return find_method(variant).family
+        return find_classifier(variant).family
     return "ours" if row in accuracy.references else "our backbones, plain"
 
 

@@ -28,6 +28,7 @@ from ncgc.errors import ParameterError, TrainingError
 from ncgc.graph import Graph
 from ncgc.losses import Objective, initial_centroids
 from ncgc.models.ncgc import NCGC
+from ncgc.models.ncgc_components import make_network, make_objective, weight_decay
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.ops import kept_memory
 from ncgc.params.presets import preset
@@ -125,18 +126,18 @@ def make_epochs(
         The epochs by way, and our network.
     """
     settings = preset("paper", backbone, graph.name) | ({} if dropout is None else {"dropout": dropout})
-    model = NCGC(**settings, heads=heads)
+    parameters = NCGC(**settings, heads=heads).get_params(deep=False)
     split = make_split(graph, "paper")
-    network = model._network(graph, torch.Generator().manual_seed(0)).train()
+    network = make_network(parameters, graph, torch.Generator().manual_seed(0)).train()
     operators = GraphOperators(graph)
     with torch.no_grad():
         start = initial_centroids(network.eval()(operators).embeddings, graph.num_classes, "random", 0)
     network.train()
     generator = torch.Generator().manual_seed(1)
-    rate, decay = model.learning_rate, model._decay(graph)
+    rate, decay = parameters["learning_rate"], weight_decay(parameters, graph)
     epochs: dict[str, Epoch] = {}
     for way in ways:
-        objective = model._objective(graph, split)
+        objective = make_objective(parameters, graph, split)
         if way == "ours":
             epochs[way] = Epoch(network, lambda: network(operators, generator), objective, start, rate, decay, True)
             continue

@@ -16,7 +16,8 @@ from torch import nn
 
 from ncgc.datasets import make_split
 from ncgc.graph import Graph
-from ncgc.models.registry import Learned, Task, find_method
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
+from ncgc.models.registry import find_classifier
 from ncgc.nn import Output
 from ncgc.params.presets import method_preset
 from ncgc_bench.speed import pyg_reference_methods, pyg_reference_stages
@@ -27,7 +28,7 @@ NETWORKS = {**pyg_reference_methods.NETWORKS, **pyg_reference_stages.NETWORKS}
 ON_ROWS = ("sgc", "mlp_ppr", "mlp")  # ours train on the labelled rows alone
 
 
-def pyg_reference(name: str) -> type[Learned]:
+def pyg_reference(name: str) -> type[NetworkClassifier]:
     """The PyG reference of a method.
 
     It keeps the method's loss, stopping rule and optimiser, so the two differ in the network alone, and in the nodes that
@@ -39,12 +40,12 @@ def pyg_reference(name: str) -> type[Learned]:
     Returns:
         A subclass of the method with the same parameters.
     """
-    kind = cast(Any, find_method(name))
+    kind = cast(Any, find_classifier(name))
     make = NETWORKS[name]
 
     class Reference(*HOOKS.get(name, ()), kind):  # type: ignore[misc, valid-type]
-        def network(self, task: Task) -> nn.Module:
-            return make(self, task)
+        def network(self, data: TrainingData) -> nn.Module:
+            return make(self, data)
 
         def depth(self) -> None:
             """PyG layers pass all nodes."""
@@ -56,7 +57,7 @@ def pyg_reference(name: str) -> type[Learned]:
             return cast(Output, network(operators, None))
 
     if name in ON_ROWS:
-        Reference.train, Reference.loss = Learned.train, Learned.loss
+        Reference.train, Reference.loss = NetworkClassifier.train, NetworkClassifier.loss
     return Reference
 
 
@@ -76,7 +77,7 @@ def measure_method(name: str, graph: Graph, rounds: int = 3, epochs: int = EPOCH
     settings = method_preset(name, graph.name)
     settings["epochs"] = epochs
     split = make_split(graph, "random", seed=0)
-    forms = {"ours": find_method(name), "reference": pyg_reference(name)}
+    forms = {"ours": find_classifier(name), "reference": pyg_reference(name)}
     seconds: dict[str, list[float]] = {form: [] for form in forms}
     for _ in range(rounds):
         for form, kind in forms.items():

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import APPNP, GATConv, GCN2Conv, GCNConv, JumpingKnowledge, SAGEConv, SGConv
 
 from ncgc.models.baselines.grand import RandomPropagation
-from ncgc.models.registry import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.nn import Output
 from ncgc_bench.speed.pyg_reference_ncgc import edge_index
 
@@ -23,13 +23,13 @@ class ReferenceNetwork(nn.Module):
 
     Args:
         method: the method, for its hyper-parameters.
-        task: the graph and its sizes.
+        data: the graph and its sizes.
     """
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, data: TrainingData):
         super().__init__()
-        self.x = torch.from_numpy(_dense(task))
-        self.edges = edge_index(task.graph)
+        self.x = torch.from_numpy(_dense(data))
+        self.edges = edge_index(data.graph)
         self.p: float = getattr(method, "dropout", 0.0)
 
     def forward(self, *_: Any) -> Output:
@@ -44,10 +44,10 @@ class ReferenceNetwork(nn.Module):
 class ReferenceGCN(ReferenceNetwork):
     """Two GCNConv layers."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
-        self.first_conv = GCNConv(task.num_features, method.hidden, cached=True, bias=False)
-        self.second_conv = GCNConv(method.hidden, task.num_classes, cached=True, bias=False)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.first_conv = GCNConv(data.num_features, method.hidden, cached=True, bias=False)
+        self.second_conv = GCNConv(method.hidden, data.num_classes, cached=True, bias=False)
         self.p_input: float = getattr(method, "input_dropout", self.p)
 
     def forward(self, *_: Any) -> Output:
@@ -69,8 +69,8 @@ class ReferenceGraphMix(ReferenceGCN):
     def field(self, _: Any, nodes: Tensor) -> Tensor:
         return nodes
 
-    def labelled(self, task: Task) -> Tensor:
-        return task.train
+    def labelled(self, data: TrainingData) -> Tensor:
+        return data.train
 
     def at(self, nodes: Tensor, *_: Any) -> Tensor:
         logits: Tensor = self().logits[nodes]
@@ -80,11 +80,11 @@ class ReferenceGraphMix(ReferenceGCN):
 class ReferenceGAT(ReferenceNetwork):
     """Two GATConv layers."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
-        self.first = GATConv(task.num_features, method.hidden, method.heads, dropout=self.p)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.first = GATConv(data.num_features, method.hidden, method.heads, dropout=self.p)
         width = method.hidden * method.heads
-        self.second = GATConv(width, task.num_classes, method.output_heads, concat=False, dropout=self.p)
+        self.second = GATConv(width, data.num_classes, method.output_heads, concat=False, dropout=self.p)
 
     def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = F.elu(self.first(x, self.edges))
@@ -94,10 +94,10 @@ class ReferenceGAT(ReferenceNetwork):
 class ReferenceSAGE(ReferenceNetwork):
     """Two SAGEConv layers."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
-        self.first = SAGEConv(task.num_features, method.hidden)
-        self.second = SAGEConv(method.hidden, task.num_classes)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.first = SAGEConv(data.num_features, method.hidden)
+        self.second = SAGEConv(method.hidden, data.num_classes)
 
     def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = F.relu(self.first(x, self.edges))
@@ -107,14 +107,14 @@ class ReferenceSAGE(ReferenceNetwork):
 class ReferenceTuned(ReferenceNetwork):
     """The starred methods: any convolution with a norm and a residual map, and one linear map at the end."""
 
-    def __init__(self, method: Any, task: Task, convolution: Callable[[int, int], nn.Module]):
-        super().__init__(method, task)
-        widths = [task.num_features] + [method.hidden] * (method.num_layers - 1)
+    def __init__(self, method: Any, data: TrainingData, convolution: Callable[[int, int], nn.Module]):
+        super().__init__(method, data)
+        widths = [data.num_features] + [method.hidden] * (method.num_layers - 1)
         norms = {None: nn.Identity, "layer": nn.LayerNorm, "batch": nn.BatchNorm1d}
         self.convs = nn.ModuleList(convolution(width, method.hidden) for width in widths)
         self.norms = nn.ModuleList(norms[method.norm](method.hidden) for _ in widths)
         self.residuals = nn.ModuleList(nn.Linear(width, method.hidden) for width in widths if method.residual)
-        self.head = nn.Linear(method.hidden, task.num_classes)
+        self.head = nn.Linear(method.hidden, data.num_classes)
 
     def forward(self, *_: Any) -> Output:
         h = self.x
@@ -128,9 +128,9 @@ class ReferenceTuned(ReferenceNetwork):
 class ReferenceSGC(ReferenceNetwork):
     """One SGConv, its propagation cached."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
-        self.conv = SGConv(task.num_features, task.num_classes, method.steps, cached=True)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.conv = SGConv(data.num_features, data.num_classes, method.steps, cached=True)
         self.p = 0.0
 
     def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -141,11 +141,11 @@ class ReferenceSGC(ReferenceNetwork):
 class ReferenceMLP(ReferenceNetwork):
     """Two linear maps, and a hook, `spread`, that propagates their scores."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         self.first, self.second = (
-            nn.Linear(task.num_features, method.hidden),
-            nn.Linear(method.hidden, task.num_classes),
+            nn.Linear(data.num_features, method.hidden),
+            nn.Linear(method.hidden, data.num_classes),
         )
         self.steps: int = getattr(method, "steps", 0)
 
@@ -160,8 +160,8 @@ class ReferenceMLP(ReferenceNetwork):
 class ReferenceAPPNP(ReferenceMLP):
     """An MLP whose scores APPNP propagates."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         self.propagation = APPNP(method.steps, method.alpha, cached=True)
 
     def spread(self, z: Tensor) -> Tensor:
@@ -181,8 +181,8 @@ class ReferencePTA(ReferenceAPPNP):
 class ReferenceMLPOnPageRank(ReferenceMLP):
     """The MLP on features that APPNP's propagation has smoothed, once."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         with torch.no_grad():
             self.x = APPNP(method.steps, method.alpha)(self.x, self.edges)
 
@@ -190,8 +190,8 @@ class ReferenceMLPOnPageRank(ReferenceMLP):
 class ReferenceGPRGNN(ReferenceMLP):
     """An MLP whose scores are propagated, the steps weighted by learnt γ."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         self.step = one_step()
         self.gamma = nn.Parameter(torch.ones(method.steps + 1))
         self.p_between: float = method.propagation_dropout
@@ -208,9 +208,9 @@ class ReferenceGPRGNN(ReferenceMLP):
 class ReferenceDAGNN(ReferenceMLP):
     """An MLP whose scores are propagated, the steps weighted by a learnt gate."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
-        self.step, self.gate = one_step(), nn.Linear(task.num_classes, 1)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.step, self.gate = one_step(), nn.Linear(data.num_classes, 1)
 
     def spread(self, z: Tensor) -> Tensor:
         powers = [z]
@@ -223,10 +223,10 @@ class ReferenceDAGNN(ReferenceMLP):
 class ReferenceGCNII(ReferenceNetwork):
     """GCN2Conv layers between two linear maps."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         width = method.hidden
-        self.entry, self.head = nn.Linear(task.num_features, width), nn.Linear(width, task.num_classes)
+        self.entry, self.head = nn.Linear(data.num_features, width), nn.Linear(width, data.num_classes)
         self.convs = nn.ModuleList(
             GCN2Conv(width, method.alpha, method.theta, layer, cached=True) for layer in range(1, method.num_layers + 1)
         )
@@ -242,13 +242,13 @@ class ReferenceGCNII(ReferenceNetwork):
 class ReferenceJKNet(ReferenceNetwork):
     """GCNConv layers and JumpingKnowledge."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         width, depth = method.hidden, method.num_layers
-        widths = [task.num_features] + [width] * (depth - 1)
+        widths = [data.num_features] + [width] * (depth - 1)
         self.convs = nn.ModuleList(GCNConv(columns, width, cached=True) for columns in widths)
         self.jump = JumpingKnowledge("cat" if method.combine == "concat" else "max")
-        self.head = nn.Linear(width * (depth if method.combine == "concat" else 1), task.num_classes)
+        self.head = nn.Linear(width * (depth if method.combine == "concat" else 1), data.num_classes)
 
     def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         depths = []
@@ -262,12 +262,12 @@ class ReferenceJKNet(ReferenceNetwork):
 class ReferenceNormProp(ReferenceNetwork):
     """Two linear maps onto the sphere, and two steps of propagation."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         from ncgc.models.baselines.normprop import simplex
 
-        self.prototypes = simplex(task.num_classes, method.dimension)
-        self.first, self.norm = nn.Linear(task.num_features, method.hidden), nn.LayerNorm(method.hidden)
+        self.prototypes = simplex(data.num_classes, method.dimension)
+        self.first, self.norm = nn.Linear(data.num_features, method.hidden), nn.LayerNorm(method.hidden)
         self.second, self.step = nn.Linear(method.hidden, self.prototypes.shape[1]), one_step()
 
     def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -280,18 +280,18 @@ class ReferenceNormProp(ReferenceNetwork):
 class ReferenceGRAND(RandomPropagation):
     """GRAND as its authors have it: dense features propagated by message passing, view by view, before the MLP."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, data: TrainingData):
         super().__init__(
-            task.num_features,
+            data.num_features,
             method.hidden,
-            task.num_classes,
+            data.num_classes,
             order=method.order,
             node_dropout=method.node_dropout,
             input_dropout=method.input_dropout,
             dropout=method.dropout,
             batch_norm=method.batch_norm,
         )
-        self.x, self.edges, self.step = torch.from_numpy(_dense(task)), edge_index(task.graph), one_step()
+        self.x, self.edges, self.step = torch.from_numpy(_dense(data)), edge_index(data.graph), one_step()
 
     def forward(self, *_: Any) -> Output:
         kept = torch.full((len(self.x), 1), 1 - self.node_dropout)
@@ -317,19 +317,19 @@ def one_step() -> nn.Module:
 
 
 # method → its network, made from the method and its training data
-NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
+NETWORKS: dict[str, Callable[[Any, TrainingData], nn.Module]] = {
     "mlp": ReferenceMLP,
     "appnp": ReferenceAPPNP,
     "gat": ReferenceGAT,
-    "gat_star": lambda method, task: ReferenceTuned(
-        method, task, lambda a, b: GATConv(a, b, add_self_loops=True, bias=False)
+    "gat_star": lambda method, data: ReferenceTuned(
+        method, data, lambda a, b: GATConv(a, b, add_self_loops=True, bias=False)
     ),
     "gcn": ReferenceGCN,
-    "gcn_star": lambda method, task: ReferenceTuned(method, task, lambda a, b: GCNConv(a, b, cached=True)),
+    "gcn_star": lambda method, data: ReferenceTuned(method, data, lambda a, b: GCNConv(a, b, cached=True)),
     "gprgnn": ReferenceGPRGNN,
     "mlp_ppr": ReferenceMLPOnPageRank,
     "sage": ReferenceSAGE,
-    "sage_star": lambda method, task: ReferenceTuned(method, task, SAGEConv),
+    "sage_star": lambda method, data: ReferenceTuned(method, data, SAGEConv),
     "sgc": ReferenceSGC,
     "dagnn": ReferenceDAGNN,
     "gcnii": ReferenceGCNII,
@@ -342,6 +342,6 @@ NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
 }
 
 
-def _dense(task: Task) -> Any:
-    features = task.graph.features
+def _dense(data: TrainingData) -> Any:
+    features = data.graph.features
     return (features.toarray() if hasattr(features, "toarray") else features).astype("float32")

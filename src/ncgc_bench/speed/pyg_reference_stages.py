@@ -14,7 +14,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.utils import to_undirected
 
 from ncgc.models.baselines.meta_pn import Batch, Propagator
-from ncgc.models.registry import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.nn import Output
 from ncgc_bench.speed.pyg_reference_methods import ReferenceGCN, ReferencePTA
 from ncgc_bench.speed.pyg_reference_ncgc import edge_index
@@ -23,10 +23,10 @@ from ncgc_bench.speed.pyg_reference_ncgc import edge_index
 class ReferenceViolin(ReferenceGCN):
     """Two GCNConv layers on the graph, normalised once, or on a graph with links, normalised each time."""
 
-    def __init__(self, method: Any, task: Task):
-        super().__init__(method, task)
-        self.first_conv = GCNConv(task.num_features, method.hidden, normalize=False)
-        self.second_conv = GCNConv(method.hidden, task.num_classes, normalize=False)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.first_conv = GCNConv(data.num_features, method.hidden, normalize=False)
+        self.second_conv = GCNConv(method.hidden, data.num_classes, normalize=False)
         self.plain = gcn_norm(self.edges, None, len(self.x))
 
     def forward(self, graph: Any = None, *_: Any) -> Output:
@@ -57,11 +57,11 @@ class OnRows(nn.Module):
 class ViolinHooks:
     """Violin's graph with added links is an edge_index."""
 
-    _edges: tuple[Task, Tensor] | None = None
+    _edges: tuple[TrainingData, Tensor] | None = None
 
-    def linked(self, task: Task, links: Tensor) -> Tensor:
-        if self._edges is None or self._edges[0] is not task:
-            self._edges = task, edge_index(task.graph)
+    def linked(self, data: TrainingData, links: Tensor) -> Tensor:
+        if self._edges is None or self._edges[0] is not data:
+            self._edges = data, edge_index(data.graph)
         edges: Tensor = to_undirected(torch.cat([self._edges[1], links], dim=1))
         return edges
 
@@ -72,8 +72,8 @@ class MetaPNHooks:
     learning_rate: float
     soft_loss: Callable[[Tensor, Tensor], Tensor]
 
-    def rows(self, task: Task, nodes: Tensor) -> Tensor:
-        features = task.graph.features[nodes.numpy()]
+    def rows(self, data: TrainingData, nodes: Tensor) -> Tensor:
+        features = data.graph.features[nodes.numpy()]
         return torch.from_numpy(features.toarray() if hasattr(features, "toarray") else features).float()
 
     def passed(self, network: nn.Module, features: Tensor, drops: torch.Generator) -> Tensor:
@@ -93,7 +93,7 @@ class MetaPNHooks:
         return F.cross_entropy(functional_call(mlp, moved, (batch.gold,)), batch.gold_labels)
 
 
-NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
+NETWORKS: dict[str, Callable[[Any, TrainingData], nn.Module]] = {
     "m3s": ReferenceGCN,
     "violin": ReferenceViolin,
     "meta_pn": ReferenceMetaPN,

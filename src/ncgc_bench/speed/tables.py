@@ -88,7 +88,7 @@ def as_table(rows: Sequence[dict[str, Any]]) -> str:
 
 def method_table(rows: Sequence[dict[str, Any]]) -> Table:
     """A row a method, a column a data set: milliseconds of ours / of the PyG reference (times faster)."""
-    from ncgc.models.registry import find_method  # imports torch
+    from ncgc.models.registry import find_classifier  # imports torch
 
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
     found = {(row["method"], row["dataset"]): row for row in rows}
@@ -96,5 +96,5 @@ def method_table(rows: Sequence[dict[str, Any]]) -> Table:
     for name in dict.fromkeys(row["method"] for row in rows):
         cells = [found.get((name, dataset)) for dataset in datasets]
         words = [f"{c['ours_ms']:.1f} / {c['stock_ms']:.1f} ({c['over_stock']:.1f}×)" if c else "" for c in cells]
-        lines.append((find_method(name).title, *words))
+        lines.append((find_classifier(name).title, *words))
     return Table("Milliseconds of an epoch, ours / stock PyG (times faster)", ("method", *datasets), tuple(lines))

@@ -8,7 +8,7 @@ import pytest
 
 from ncgc.cli.commands import demo
 from ncgc.datasets import few_split, load_dataset
-from ncgc.models.registry import LabelSpreading
+from ncgc.models.baselines.label_spreading import LabelSpreading
 
 
 @pytest.fixture(autouse=True)

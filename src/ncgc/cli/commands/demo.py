@@ -84,8 +84,8 @@ def demo(
 def _compare(graph: Graph, splits: list[Split], config: RunConfig, screen: Screen) -> Iterator[Outcome]:
     """Every method on every split."""
     from ncgc.cli.fitting import fit
+    from ncgc.models.baselines.label_spreading import LabelSpreading
     from ncgc.models.ncgc import NCGC
-    from ncgc.models.registry import LabelSpreading
 
     for number, (seed, split) in enumerate(zip(config.seeds, splits, strict=True), start=1):
         start = time.perf_counter()

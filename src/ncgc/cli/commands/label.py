@@ -21,8 +21,8 @@ def label(
     csv: Annotated[bool, typer.Option("--csv", help="A CSV table on stdout.")] = False,
 ) -> int:
     """Suggest the nodes most worth labelling next: those the model is unsure of, amid others it is unsure of."""
-    from ncgc.io.model_file.model_file import load_model  # slow from here on: torch
     from ncgc.io.predictions import csv_bytes
+    from ncgc.models.stored import load_model  # slow from here on: torch
     from ncgc.selection.active import suggest_labels, suggestions_frame
 
     model = load_model(run)

@@ -12,7 +12,8 @@ from rich.table import Table
 
 from ncgc.cli.screen import Screen
 from ncgc.errors import ParameterError
-from ncgc.params.parameter import PARAMETERS, Parameter, unknown_name
+from ncgc.params.ncgc import NCGC_PARAMETERS
+from ncgc.params.parameter import Parameter, unknown_name
 from ncgc.runs.result import json_line
 
 OURS = {
@@ -41,26 +42,26 @@ def methods(
 
 
 def _all() -> list[dict[str, Any]]:
-    from ncgc.models.registry import METHODS
+    from ncgc.models.registry import BASELINES
 
     return [OURS] + [
         {"name": name, "title": kind.title, "paper": kind.paper, "family": kind.family, "cost": kind.cost}
-        for name, kind in METHODS.items()
+        for name, kind in BASELINES.items()
     ]
 
 
 def _one(name: str) -> dict[str, Any]:
     """What there is to know of one method: what the list says, its formula, its parameters, what its settings change."""
     from ncgc import NCGC
-    from ncgc.models.registry import METHODS
+    from ncgc.models.registry import BASELINES
     from ncgc.params.presets import method_tables
 
-    kinds: dict[str, Any] = {OURS["name"]: NCGC, **METHODS}
+    kinds: dict[str, Any] = {OURS["name"]: NCGC, **BASELINES}
     if name not in kinds:
         raise ParameterError(unknown_name(name, kinds, "method"))
     kind = kinds[name]
     row = next(row for row in _all() if row["name"] == name)
-    parameters: Mapping[str, Parameter] = PARAMETERS if kind is NCGC else kind.PARAMETERS
+    parameters: Mapping[str, Parameter] = NCGC_PARAMETERS if kind is NCGC else kind.PARAMETERS
     return {
         **row,
         "about": about(kind),

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ncgc.io.tables.attach import Attached
-    from ncgc.models.ncgc import NCGC
-    from ncgc.models.registry import Method
+    from ncgc.models.base import NodeClassifier
 
 TABLES, RESULT = "Tables", "Result"
 ENDINGS = (".csv", ".parquet")
@@ -97,10 +96,10 @@ def predict(
         raise ParameterError(f"The {'nodes' if nodes is None else 'edges'} are missing; give --nodes and --edges.")
     if out is not None:
         _check_out(out, overwrite)
-    from ncgc.io.model_file.model_file import load_model
     from ncgc.io.predictions import write_predictions
     from ncgc.io.tables.attach import attach_nodes  # slow from here on: torch
     from ncgc.io.tables.reading import Reading
+    from ncgc.models.stored import load_model
 
     screen = Screen(to_stderr=as_json, quiet=quiet)
     fitted = load_model(model)
@@ -140,7 +139,7 @@ def _check_out(out: Path, overwrite: bool) -> None:
         raise OutputError(f"The file {out} exists; give another name, or --overwrite to replace it.")
 
 
-def _label(model: NCGC | Method, attached: Attached) -> tuple[pd.DataFrame, np.ndarray]:
+def _label(model: NodeClassifier, attached: Attached) -> tuple[pd.DataFrame, np.ndarray]:
     """The table of predictions of the new nodes, and (m,) the classes so given, -1 where the model abstains."""
     from ncgc.io.predictions import predictions_frame
 
@@ -151,7 +150,7 @@ def _label(model: NCGC | Method, attached: Attached) -> tuple[pd.DataFrame, np.n
     return predictions_frame(attached.ids, labels, probabilities, model.classes_, clusters=clusters), labels
 
 
-def _threshold(model: NCGC | Method) -> float:
+def _threshold(model: NodeClassifier) -> float:
     """The confidence below which a model that was fitted with --abstain gives no label."""
     if not isinstance(model.extra_.get("abstain"), int | float):
         return 0.0
@@ -159,7 +158,7 @@ def _threshold(model: NCGC | Method) -> float:
     return float(threshold) if isinstance(threshold, int | float) else math.inf
 
 
-def _summary(model: NCGC | Method, attached: Attached, frame: pd.DataFrame, labels: np.ndarray) -> dict[str, Any]:
+def _summary(model: NodeClassifier, attached: Attached, frame: pd.DataFrame, labels: np.ndarray) -> dict[str, Any]:
     """What there is to say in numbers."""
     told = labels >= 0
     known = (attached.truth >= 0) & told

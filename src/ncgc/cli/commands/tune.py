@@ -16,9 +16,9 @@ from ncgc.cli.screen import Screen, complain, count, percent, seconds
 from ncgc.datasets.catalogue import CATALOGUE, find_info
 from ncgc.errors import OutputError, ParameterError
 from ncgc.files import write_text
-from ncgc.params.parameter import DEFAULTS, PARAMETERS, check_parameters, unknown_name
-from ncgc.params.presets import preset
-from ncgc.params.recommended import recommended
+from ncgc.params.ncgc import DEFAULTS, NCGC_PARAMETERS
+from ncgc.params.parameter import check_parameters, unknown_name
+from ncgc.params.presets import preset, recipe
 from ncgc.selection.tuning.space import DEFAULT, Space, space_for
 from ncgc_bench.study import FIRST_SEED
 
@@ -123,13 +123,13 @@ def tune(
     base, space = _parameters(dataset, backbone, settings, fixed or [], search)
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise OutputError(f"The settings cannot be written to {out}; --out must be a file in a folder that exists.")
-    from ncgc.selection.tuning.search import Task, Tuning, check_optuna
+    from ncgc.selection.tuning.search import TrainingData, Tuning, check_optuna
 
     check_optuna()
     from ncgc.datasets import load_dataset
 
     graph = load_dataset(dataset, root=data)
-    task = Task(dataset, base, space, splits, labels_per_class, blind, seed)
+    task = TrainingData(dataset, base, space, splits, labels_per_class, blind, seed)
     storage = storage or Path(f"runs/tune-{dataset}-{backbone}.db")
     tuning = Tuning(task, graph, storage)
     screen = Screen()
@@ -147,7 +147,7 @@ def _parameters(
     dataset: str, backbone: str, settings: str, fixed: list[str], search: str | None
 ) -> tuple[dict[str, Any], Space]:
     """What holds in every trial, and where to look; each name checked."""
-    PARAMETERS["backbone"].check(backbone)
+    NCGC_PARAMETERS["backbone"].check(backbone)
     base = preset(settings, backbone, dataset)
     given: dict[str, Any] = {}
     for text in fixed:
@@ -159,11 +159,13 @@ def _parameters(
             raise ParameterError(
                 f"--set {key} has an option of its own: --{'backbone' if key == 'backbone' else 'seed'}."
             )
-        if key not in PARAMETERS:
-            raise ParameterError(unknown_name(key, PARAMETERS, "parameter"))
+        if key not in NCGC_PARAMETERS:
+            raise ParameterError(unknown_name(key, NCGC_PARAMETERS, "parameter"))
         truth = {"true": True, "on": True, "false": False, "off": False}.get(value.lower())
-        given[key] = truth if PARAMETERS[key].kind is bool and truth is not None else value_of(PARAMETERS[key], value)
-    check_parameters(given)
+        given[key] = (
+            truth if NCGC_PARAMETERS[key].kind is bool and truth is not None else value_of(NCGC_PARAMETERS[key], value)
+        )
+    check_parameters(given, "NCGC", NCGC_PARAMETERS)
     names = None if search is None else [word.strip().replace("-", "_") for word in search.split(",") if word.strip()]
     space = space_for(backbone, names)
     if names is None:
@@ -240,7 +242,7 @@ def settings_toml(tuning: Tuning, accuracy: float, parameters: dict[str, Any]) -
     """The best settings as a configuration that `ncgc train --config` takes."""
     task = tuning.task
     # what `ncgc train` would add of its own had no part in these trials
-    unsaid = {key: DEFAULTS[key] for key in recommended(parameters)}
+    unsaid = {key: DEFAULTS[key] for key in recipe(parameters)}
     parameters = {**unsaid, **parameters}
     table: dict[str, Any] = {
         "dataset": task.dataset,

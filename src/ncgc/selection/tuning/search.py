@@ -33,7 +33,7 @@ NAME = "ncgc"  # of the one study in a file
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingData:
     """What is tuned: a data set, the fixed parameters, where to look, and on which splits."""
 
     dataset: str
@@ -77,7 +77,7 @@ class Tuning:
         done: how many trials have ended so far.
     """
 
-    def __init__(self, task: Task, graph: Graph, storage: Path):
+    def __init__(self, task: TrainingData, graph: Graph, storage: Path):
         self.task = task
         self.cases = list(_cases(task, graph))  # before a file is made: they may be refused
         self.study = _open(task, storage)
@@ -144,7 +144,7 @@ class Tuning:
         return [trial for trial in self.study.get_trials(deepcopy=False) if trial.state.name in ("COMPLETE", "PRUNED")]
 
 
-def _cases(task: Task, graph: Graph) -> Iterator[Case]:
+def _cases(task: TrainingData, graph: Graph) -> Iterator[Case]:
     for seed in range(FIRST_SEED, FIRST_SEED + task.splits):
         split = make_split(graph, "random", seed=seed, labels_per_class=task.labels_per_class)
         yield Case.of(graph, split, seed, task.blind)
@@ -158,7 +158,7 @@ def check_optuna() -> None:
         raise NCGCError("Tuning needs Optuna; install it with: pip install 'ncgc[tune]'.") from None
 
 
-def _open(task: Task, storage: Path) -> optuna.Study:
+def _open(task: TrainingData, storage: Path) -> optuna.Study:
     check_optuna()
     import optuna
 

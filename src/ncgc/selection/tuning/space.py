@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ncgc.errors import ParameterError
-from ncgc.params.parameter import PARAMETERS, unknown_name
-from ncgc.runs.run import OF_BACKBONE
+from ncgc.params.ncgc import BACKBONES_OF, NCGC_PARAMETERS
+from ncgc.params.parameter import unknown_name
 
 if TYPE_CHECKING:
     from optuna.trial import Trial
@@ -25,7 +25,7 @@ class Range:
     log: bool = False
 
     def suggest(self, trial: Trial, name: str) -> Any:
-        if PARAMETERS[name].kind is int:
+        if NCGC_PARAMETERS[name].kind is int:
             return trial.suggest_int(name, int(self.low), int(self.high), log=self.log)
         return trial.suggest_float(name, self.low, self.high, log=self.log)
 
@@ -89,15 +89,15 @@ def space_for(backbone: str, names: Iterable[str] | None = None) -> Space:
 
 
 def _one(name: str, backbone: str) -> Range | Choice:
-    if name not in PARAMETERS:
-        raise ParameterError(unknown_name(name, PARAMETERS, "parameter to search"))
-    if name in OF_BACKBONE and backbone not in OF_BACKBONE[name]:
+    if name not in NCGC_PARAMETERS:
+        raise ParameterError(unknown_name(name, NCGC_PARAMETERS, "parameter to search"))
+    if name in BACKBONES_OF and backbone not in BACKBONES_OF[name]:
         raise ParameterError(f"The parameter '{name}' means nothing to the backbone '{backbone}'; do not search it.")
     if name == "num_layers" and backbone in DEEP:
         return DEEP[backbone]
     if name in RANGES:
         return RANGES[name]
-    parameter = PARAMETERS[name]
+    parameter = NCGC_PARAMETERS[name]
     if name in NEVER or not (parameter.kind is bool or parameter.choices):
         raise ParameterError(f"The parameter '{name}' has no range to search; fix it with --set {name}=VALUE instead.")
     values = (False, True) if parameter.kind is bool else parameter.choices
