@@ -291,7 +291,7 @@ def test_speed_shows_earlier_results(ncgc):
 
 
 def test_figures_without_matplotlib_is_one_sentence(bench, monkeypatch, tmp_path):
-    monkeypatch.setattr("ncgc_bench.cli.figures.find_spec", lambda name: None)
+    monkeypatch.setattr("ncgc_bench.cli.bench.find_spec", lambda name: None)
     result = bench("figures", "--out", tmp_path / "figures")
     assert result.code == 2
     assert "pip install 'ncgc[bench]'" in result.err
