@@ -7,7 +7,7 @@ import pytest
 from ncgc.cli import main as ncgc
 from ncgc.errors import ParameterError, TrainingError
 from ncgc_bench.scaling import measure as scale
-from ncgc_bench.scaling.tables import beside, exponent, growth, read_rows, tables
+from ncgc_bench.scaling.tables import exponent, growth, read_rows, tables, targets
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ ROWS = [
 def test_exponents_and_ratios():
     assert exponent([1, 10, 100], [5, 50 * 10**0.5, 500 * 10]) == pytest.approx(1.5)
     assert growth(ROWS).rows[-1] == ("grows as n to the", "", "", "", "1.00", "0.00", "1.50", "0.00")
-    found = {asked: value for asked, _, value in beside(ROWS).rows}
+    found = {asked: value for asked, _, value in targets(ROWS).rows}
     assert found["time of an epoch by parts grows as n to the"].startswith("1.50")
     # chosen by validation, not by test
     assert found["test accuracy by parts at 100,000 nodes less full batch at 10,000"] == "-0.5 (69.5 % and 70.0 %)"
