@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-DENSE = (
-    0.2  # share of non-zeros from which features are measurements rather than words (PubMed, words: 0.10; Photo: 0.35)
-)
+from ncgc.graph.features import DENSE
 
 
 def automatic_norm(density: float) -> str | None:

@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from ncgc.datasets import load_dataset, make_split
 from ncgc.errors import ParameterError, TrainingError
 from ncgc.graph import Graph
+from ncgc.io.formats.pyg import to_pyg
 from ncgc.losses import Objective, initial_centroids
 from ncgc.models.ncgc import NCGC
 from ncgc.models.ncgc_components import make_network, make_objective, weight_decay
@@ -143,7 +144,7 @@ def make_epochs(
             continue
         reference = ReferenceNCGC(network, graph.num_features, graph.num_classes).train()
         edges = edge_index(graph) if way == "edge_index" else csr_adjacency(graph)
-        forward = partial(reference, graph.to_data().x, edges)
+        forward = partial(reference, to_pyg(graph).x, edges)
         epochs[way] = Epoch(reference, forward, objective, start, rate, decay, False)
     return epochs, network
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv
 
 from ncgc.graph import Graph
+from ncgc.io.formats.pyg import to_pyg
 from ncgc.nn import SOGN, Output
 
 
@@ -80,7 +81,7 @@ def _pairs(reference: nn.ModuleList, ours: nn.ModuleList) -> list[tuple[Any, Any
 
 def edge_index(graph: Graph) -> Tensor:
     """The edges of a graph as (2, m) node pairs, each in both directions, as in PyG's data sets."""
-    return graph.to_data().edge_index
+    return to_pyg(graph).edge_index
 
 
 def csr_adjacency(graph: Graph) -> Tensor:
