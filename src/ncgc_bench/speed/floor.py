@@ -1,4 +1,4 @@
-"""The least an epoch can take: its dense and sparse products alone, into buffers made beforehand."""
+"""A lower bound on the time of an epoch: its dense and sparse products alone, into preallocated buffers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from ncgc.ops.soft_orthogonal_layer import first_layer_algorithm
 
 
 def floor(graph: Graph, network: SOGN) -> Callable[[], None]:
-    """The products of one of our GCN epochs and nothing else, into buffers made beforehand."""
+    """The products of one of our GCN epochs and nothing else, into preallocated buffers.
+
+    Only sizes and sparsity matter for the time, so dense operands are random.
+
+    Args:
+        graph: the graph with its n nodes and features.
+        network: the GCN whose epoch is bounded, for its width d and its depth.
+
+    Returns:
+        A function that computes all products once.
+    """
     n, d, k = graph.num_nodes, network.hidden, graph.num_classes
     operators = GraphOperators(graph)
     a, features = operators.gcn.csr, operators.features

@@ -290,14 +290,14 @@ def test_a_data_set_that_is_nowhere_fails_its_runs_alone(here, bench):
 
 
 def test_speed_shows_earlier_results(ncgc):
-    path = Path(__file__).parent.parent.parent / "benchmarks/results/speed-gcn.jsonl"
+    path = Path(__file__).resolve().parents[3] / "benchmarks/results/speed-gcn.jsonl"
     result = ncgc("bench", "speed", "--show", path)
     assert result.code == 0
     assert "| geometric mean |" in result.out
 
 
 def test_figures_without_matplotlib_is_one_sentence(bench, monkeypatch, tmp_path):
-    monkeypatch.setattr("ncgc_bench.cli.figures.find_spec", lambda name: None)
+    monkeypatch.setattr("ncgc_bench.cli.bench.find_spec", lambda name: None)
     result = bench("figures", "--out", tmp_path / "figures")
     assert result.code == 2
     assert "pip install 'ncgc[bench]'" in result.err

@@ -1,6 +1,6 @@
-"""NCGC as one would write it on stock PyG: GCNConv or GATConv layers, autograd for everything, dense features.
+"""The PyG reference of NCGC: GCNConv or GATConv layers, autograd for everything, dense features.
 
-The yardstick of speed.py. It is written with care, not as a straw man: Z is computed once a layer, the soft orthogonal
+The yardstick of `epochs`. It is written with care, not as a straw man: Z is computed once a layer, the soft orthogonal
 term goes through the d×d Gram matrix (never n×n), the normalised adjacency is cached, and the three losses are ncgc's own
 fast ones, so that what is compared is the network and the optimiser's step.
 """
@@ -21,13 +21,27 @@ from ncgc.nn import SOGN, Output
 
 
 def soft_orthogonal(z: Tensor, beta: float) -> Tensor:
-    """−β·Z̃(Z̃ᵀZ) by autograd."""
-    scaled = z / z.norm(dim=0, keepdim=True).clamp_min(1e-12)
-    return -beta * (scaled @ (scaled.t() @ z))
+    """The soft orthogonal term −β·Z̃(Z̃ᵀZ) by autograd, Z̃ having the columns of Z at length 1.
+
+    Args:
+        z: (n, d) transformed features Z.
+        beta: its strength β.
+
+    Returns:
+        (n, d).
+    """
+    unit = z / z.norm(dim=0, keepdim=True).clamp_min(1e-12)
+    return -beta * (unit @ (unit.t() @ z))
 
 
-class StockNCGC(nn.Module):
-    """The same network as a SOGN of backbone gcn or gat, with the same weights, on PyG's layers."""
+class ReferenceNCGC(nn.Module):
+    """A SOGN of backbone gcn or gat on PyG's layers, with the same weights.
+
+    Args:
+        like: the network to copy.
+        in_features: columns of the features.
+        num_classes: K.
+    """
 
     def __init__(self, like: SOGN, in_features: int, num_classes: int):
         super().__init__()
@@ -50,6 +64,7 @@ class StockNCGC(nn.Module):
                     conv.att_dst.copy_(ours.target)
 
     def forward(self, x: Tensor, edges: Tensor) -> Output:
+        """Embeddings (n, d) and logits (n, K) of features x (n, D), with edge_index or a CSR adjacency."""
         conv: Any
         for conv in self.convs:
             seen: list[Tensor] = []
@@ -60,17 +75,20 @@ class StockNCGC(nn.Module):
         return Output(x, self.head(x))
 
 
-def _pairs(stock: nn.ModuleList, ours: nn.ModuleList) -> list[tuple[Any, Any]]:
-    return list(zip(stock, ours, strict=True))
+def _pairs(reference: nn.ModuleList, ours: nn.ModuleList) -> list[tuple[Any, Any]]:
+    return list(zip(reference, ours, strict=True))
 
 
 def edge_index(graph: Graph) -> Tensor:
-    """(2, m), as PyG's data sets give it."""
+    """The edges of a graph as (2, m) node pairs, each in both directions, as in PyG's data sets."""
     return to_pyg(graph).edge_index
 
 
 def csr_adjacency(graph: Graph) -> Tensor:
-    """The adjacency as a torch CSR tensor, which PyG layers take in place of edge_index (it is symmetric: adj_t = adj)."""
+    """The (n, n) adjacency as a torch CSR tensor, which PyG layers take in place of edge_index.
+
+    They expect the transpose; the adjacency is symmetric, so it is its own.
+    """
     a = graph.adjacency
     pointers, columns = torch.from_numpy(a.indptr.astype("int64")), torch.from_numpy(a.indices.astype("int64"))
     return torch.sparse_csr_tensor(pointers, columns, torch.from_numpy(a.data.copy()), a.shape, check_invariants=False)

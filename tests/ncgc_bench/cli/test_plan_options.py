@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncgc.errors import NCGCError, ParameterError
-from ncgc_bench.cli.selection import OPTIONS, experiment, sweeps
+from ncgc_bench.cli.plan_options import OPTIONS, experiment, sweeps
 from ncgc_bench.plans import DATASETS, table_plan
 
 

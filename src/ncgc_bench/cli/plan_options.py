@@ -1,4 +1,4 @@
-"""Which runs an experiment of `ncgc bench` has: options with commas in, an Experiment out, every name checked first."""
+"""The options that select the runs of an experiment: words with commas in, an Experiment out, every name checked first."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ncgc.params.parameter import unknown_name
 from ncgc_bench.plans import (
     BACKBONES,
     LABELS,
+    LEADERBOARD_BACKBONES,
     PAPER_BACKBONES,
     SWEEPS,
     VARIANTS,
@@ -49,9 +50,9 @@ def _backbones(default: Sequence[str]) -> inspect.Parameter:
     return _option("backbones", str | None, "NAMES", f"Of {', '.join(BACKBONES)}. Default {','.join(default)}.")
 
 
-def _methods(said: str, default: str | None = "") -> inspect.Parameter:
-    about = f"ncgc, plain (the backbone alone), those of ncgc methods, or all. Default {said}."
-    return _option("methods", str | None, "NAMES", about, said if default == "" else default)
+def _methods(shown: str, default: str | None = "") -> inspect.Parameter:
+    about = f"ncgc, plain (the backbone alone), those of ncgc methods, or all. Default {shown}."
+    return _option("methods", str | None, "NAMES", about, shown if default == "" else default)
 
 
 _SPLIT = _option("split", str, "WORD", f"Of {', '.join(KINDS)}. Default paper.", "paper")
@@ -67,7 +68,7 @@ _FILE = inspect.Parameter(
         Path, typer.Argument(metavar="FILE", help="The study, in TOML (benchmarks/studies has some).")
     ],
 )
-# verb → its options; the first line of its help
+# verb → its options
 OPTIONS: dict[str, tuple[inspect.Parameter, ...]] = {
     "table": (_datasets("the seven"), _backbones(PAPER_BACKBONES), _methods("ncgc,plain"), _SPLIT, *_COMMON),
     "ablation": (_datasets("the seven"), _backbones(("gcn",)), _SPLIT, *_COMMON),
@@ -88,7 +89,7 @@ OPTIONS: dict[str, tuple[inspect.Parameter, ...]] = {
     ),
     "leaderboard": (
         _datasets("the seven"),
-        _backbones(("appnp", "gcn")),
+        _backbones(LEADERBOARD_BACKBONES),
         _methods("ncgc and those of ncgc methods", None),
         _option("split", str, "WORD", f"Of {', '.join(KINDS)}. Default random.", "random"),
         _option("runs", int | None, "INT", "Seeds of each cell. Default 5."),
@@ -103,6 +104,7 @@ PLANS: dict[str, Callable[..., list[Entry]]] = {
     "labels": labels_plan,
     "leaderboard": leaderboard_plan,
 }
+# verb → the first line of its help
 ABOUT = {
     "table": "Accuracy of NCGC and its plain backbones on every data set.",
     "ablation": "Each part of the method taken out in turn.",
@@ -114,7 +116,19 @@ ABOUT = {
 
 
 def experiment(kind: str, given: Mapping[str, Any], say: Say) -> Experiment:
-    """The experiment that the options of a verb ask for; ``say`` hears what was left out."""
+    """The experiment that the options of a verb select.
+
+    Args:
+        kind: the verb.
+        given: its options by name, as on the command line.
+        say: called with a sentence on data sets that are left out.
+
+    Returns:
+        The plan with its name.
+
+    Raises:
+        ParameterError: an option is empty or out of range, or a name is unknown.
+    """
     if kind == "study":
         entries = study_plan(given["file"])
         for entry in entries:
@@ -128,11 +142,11 @@ def _entries(kind: str, given: Mapping[str, Any], say: Say) -> list[Entry]:
     if given["datasets"] is not None:
         chosen["datasets"] = [find_info(name).name for name in words(given["datasets"], "--datasets")]
     if given["backbones"] is not None:
-        chosen["backbones"] = known(words(given["backbones"], "--backbones"), BACKBONES, "backbone")
+        chosen["backbones"] = check_names(words(given["backbones"], "--backbones"), BACKBONES, "backbone")
     if given.get("methods") is not None:
         chosen |= _chosen_methods(given["methods"])
     if "split" in given:
-        chosen["split"] = known([given["split"]], KINDS, "split")[0]
+        chosen["split"] = check_names([given["split"]], KINDS, "split")[0]
         if chosen["split"] == "public":
             chosen["datasets"] = _with_public_split(chosen.get("datasets", _default_datasets(PLANS[kind])), say)
     if kind == "sweep":
@@ -143,7 +157,7 @@ def _entries(kind: str, given: Mapping[str, Any], say: Say) -> list[Entry]:
 
 
 def words(text: str, option: str) -> list[str]:
-    """The words between commas, each once.
+    """The words between commas, each once; ``option`` is named if there are none.
 
     >>> words("cora, photo,cora", "--datasets")
     ['cora', 'photo']
@@ -154,7 +168,17 @@ def words(text: str, option: str) -> list[str]:
     return found
 
 
-def known(names: Iterable[str], allowed: Sequence[str], what: str) -> list[str]:
+def check_names(names: Iterable[str], allowed: Sequence[str], what: str) -> list[str]:
+    """The names as a list.
+
+    Args:
+        names: what was given.
+        allowed: the known names.
+        what: what they name, for the message.
+
+    Raises:
+        ParameterError: with the nearest known name, for an unknown one.
+    """
     names = list(names)
     for name in names:
         if name not in allowed:
@@ -163,14 +187,24 @@ def known(names: Iterable[str], allowed: Sequence[str], what: str) -> list[str]:
 
 
 def sweeps(parameter: str | None, values: str | None) -> dict[str, Sequence[float]]:
-    """What to vary over which values.
+    """The parameters to sweep and their values.
+
+    Args:
+        parameter: names with commas; None for those of `plans.SWEEPS`.
+        values: of one parameter, with commas; None for those of `plans.SWEEPS`.
+
+    Returns:
+        Parameter → values.
+
+    Raises:
+        ParameterError: a parameter is unknown or no number, a value is out of range, or values are missing.
 
     >>> sweeps("sinkhorn_iterations", "1,2")
     {'sinkhorn_iterations': [1, 2]}
     """
     names = list(SWEEPS) if parameter is None else words(parameter, "--parameter")
     numbers = [name for name, row in NCGC_PARAMETERS.items() if row.kind in (int, float) and name != "random_state"]
-    known(names, numbers, "parameter to vary")
+    check_names(names, numbers, "parameter to vary")
     if values is None:
         without = [name for name in names if name not in SWEEPS]
         if without:
@@ -189,7 +223,7 @@ def _chosen_methods(text: str) -> dict[str, Any]:
     from ncgc.models.registry import BASELINES
 
     every = [*VARIANTS, *BASELINES]
-    names = every if text.strip() == "all" else known(words(text, "--methods"), [*every, "all"], "method")
+    names = every if text.strip() == "all" else check_names(words(text, "--methods"), [*every, "all"], "method")
     return {
         "variants": {name: VARIANTS[name] for name in names if name in VARIANTS},
         "others": [name for name in names if name in BASELINES],
