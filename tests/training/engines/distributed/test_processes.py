@@ -6,7 +6,6 @@ import pytest
 from ncgc import NCGC, Split
 from ncgc.datasets.synthetic import BlockModel, sample_graph
 from ncgc.errors import ParameterError
-from ncgc.training.engines.distributed.fitting import fit_distributed
 from ncgc.training.engines.distributed.group import Group
 
 LONG = 120.0  # seconds, for a machine that is busy
@@ -15,7 +14,7 @@ SHORT = {"epochs": 20, "warmup": 3, "ramp": 3, "hidden": 16, "sinkhorn_iteration
 
 def fitted(planted, group, **parameters):
     graph, split = planted
-    return fit_distributed(NCGC(**(SHORT | parameters)), graph, split, group)
+    return NCGC(**(SHORT | parameters)).fit(graph, split, group=group)
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "sage", "gcnii", "appnp"])
@@ -46,11 +45,9 @@ def all_backbones(planted, backbones=tuple(DROPPED)):
     def run(group):
         found = {}
         for backbone in backbones:
-            accounts = []
-            model = NCGC(backbone, **(SHORT | DROPPED[backbone]))
-            fit_distributed(model, *planted, group, tell=accounts.append)
+            model = NCGC(backbone, **(SHORT | DROPPED[backbone])).fit(*planted, group=group)
             scores = model.decision_function() if group.first else None
-            found[backbone] = model.history_["total"], model.best_epoch_, scores, accounts[0].to_dict()
+            found[backbone] = model.history_["total"], model.best_epoch_, scores, model.communication_.to_dict()
         return found
 
     return run

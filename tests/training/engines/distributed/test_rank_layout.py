@@ -5,10 +5,10 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.errors import ParameterError
-from ncgc.training.engines.distributed import part_trainer
-from ncgc.training.engines.distributed.fitting import fit_distributed, fit_with_checkpoints, make_trainer
+from ncgc.training import Checkpointing
+from ncgc.training.engines.distributed import rank_layout
 from ncgc.training.engines.distributed.group import Group
-from ncgc.training.engines.distributed.part_trainer import dealt
+from ncgc.training.engines.distributed.rank_layout import dealt
 from ncgc.training.engines.partition import label_blocks as labelled
 
 SHORT = {"epochs": 10, "warmup": 2, "ramp": 2, "hidden": 8, "random_state": 5}
@@ -31,7 +31,8 @@ def fitted(planted, options, folder=None, fail=None):
                 raise RuntimeError("the power failed")
 
         model = NCGC(**(BY_PARTS | options))
-        fit_with_checkpoints(model, *planted, group, watch, folder, every=3, resume=folder is not None)
+        checkpoint = None if folder is None else Checkpointing(folder, every=3, resume=True)
+        model.fit(*planted, group=group, watch=watch, checkpoint=checkpoint)
         return model.history_["total"], model.best_epoch_, model.decision_function() if group.first else None
 
     return run
@@ -39,17 +40,17 @@ def fitted(planted, options, folder=None, fail=None):
 
 @pytest.mark.parametrize("size", [3])  # of which two have two parts, and one has one
 @pytest.mark.parametrize("most", [0.0, 100.0])  # labels in their parts, and in blocks of their own
-def test_parts_on_many_processes_are_parts_on_one(make_planted, in_processes, monkeypatch, size, most):
+def test_parts_on_many_processes_are_parts_on_one(make_planted, in_processes, ncgc_trainer, monkeypatch, size, most):
     """With dropout, running totals and several steps an epoch: the same losses, epoch and predictions, but for rounding."""
     planted = make_planted()
-    monkeypatch.setattr(part_trainer, "MOST", most)
+    monkeypatch.setattr(rank_layout, "MOST", most)
     monkeypatch.setattr(labelled, "MOST", most)
     ranks = in_processes(lambda group: [fitted(planted, options)(group) for options in KINDS], size)
     for number, options in enumerate(KINDS):
         model = NCGC(**(BY_PARTS | options))
-        trainer, _, _ = make_trainer(model, *planted, Group())
-        assert bool(trainer.of_labels) == (most > 0 and options.get("backbone", "gcn") in labelled.BACKBONES)
-        fit_distributed(model, *planted, Group())
+        layout = ncgc_trainer(model, *planted, Group()).engine.layout
+        assert bool(layout.label_blocks) == (most > 0 and options.get("backbone", "gcn") in labelled.BACKBONES)
+        model.fit(*planted, group=Group())
         for found in ranks:
             losses, best, _ = found[number]
             np.testing.assert_allclose(losses, model.history_["total"], atol=1e-4, rtol=0, err_msg=str(options))
@@ -74,4 +75,4 @@ def test_every_process_gets_a_part(make_planted):
     with pytest.raises(ParameterError, match="2 parts cannot be dealt to 3 processes"):
         dealt(2, 3)
     with pytest.raises(ParameterError, match="norm='batch'"):
-        fit_distributed(NCGC(**(BY_PARTS | {"norm": "batch"})), *make_planted(), Group())
+        NCGC(**(BY_PARTS | {"norm": "batch"})).fit(*make_planted(), group=Group())

@@ -9,7 +9,8 @@ from ncgc import NCGC
 from ncgc.errors import ParameterError
 from ncgc.graph.features import FeatureNormalizer
 from ncgc.nn import SOGN, GraphOperators
-from ncgc.training.engines.partition import buffers, trainer
+from ncgc.training import Checkpointing
+from ncgc.training.engines.partition import buffers, engine
 from ncgc.training.engines.partition.inference import evaluate_by_rows
 from ncgc.training.engines.partition.part_operators import Source
 
@@ -78,7 +79,7 @@ def test_what_is_predicted_is_exact_without_a_halo_too(make_planted, backbone):
 def test_parts_that_find_no_room_are_cut_again_to_the_same_result(make_planted, room, monkeypatch):
     graph, split = make_planted()
     kept = NCGC(**BY_PARTS).fit(graph, split)
-    monkeypatch.setattr(trainer, "KEPT", room)
+    monkeypatch.setattr(engine, "CACHED", room)
     again = NCGC(**BY_PARTS).fit(graph, split)
     assert np.array_equal(kept.decision_function(), again.decision_function())
 
@@ -114,8 +115,8 @@ def test_resumed_is_unbroken_to_the_bit(make_planted, tmp_path):
             raise RuntimeError("the power failed")
 
     with pytest.raises(RuntimeError, match="the power"):
-        NCGC(**BY_PARTS).fit(graph, split, watch=fail, checkpoint=tmp_path, every=3)
-    resumed = NCGC(**BY_PARTS).fit(graph, split, checkpoint=tmp_path, every=3, resume=True)
+        NCGC(**BY_PARTS).fit(graph, split, watch=fail, checkpoint=Checkpointing(tmp_path, every=3))
+    resumed = NCGC(**BY_PARTS).fit(graph, split, checkpoint=Checkpointing(tmp_path, every=3, resume=True))
     assert resumed.history_["total"].tolist() == unbroken.history_["total"].tolist()
     assert np.array_equal(resumed.decision_function(), unbroken.decision_function())
 

@@ -7,14 +7,15 @@ import torch
 from ncgc import NCGC, load_dataset
 from ncgc.datasets import few_split
 from ncgc.graph.features import FeatureNormalizer
-from ncgc.models.ncgc_components import make_network, make_objective, make_stopping, trainer_settings
+from ncgc.models.ncgc_components import make_learner, make_network, make_objective
 from ncgc.nn import GraphOperators
 from ncgc.ops import RowDraws
-from ncgc.training import Trainer
+from ncgc.training.engines.full_batch import ncgc_full_batch
 from ncgc.training.engines.partition import label_blocks as labelled
+from ncgc.training.engines.partition import partition
+from ncgc.training.engines.partition.engine import LocalLayout, Partition
 from ncgc.training.engines.partition.part_operators import Source
 from ncgc.training.engines.partition.running_totals import Known
-from ncgc.training.engines.partition.trainer import PartitionTrainer
 
 WARM, FULL = 2, 30  # an epoch on labels alone, and one with all losses
 BACKBONES = {
@@ -26,45 +27,49 @@ BACKBONES = {
 }
 
 
-def both(planted, backbone, hops=None, **options):
-    """Trainers by three parts and in full batch of one network, before the first epoch; the halo is whole unless told."""
+def both(planted, backbone, hops=None, labels=None, **options):
+    """Engines by three parts and in full batch of one network, before the first epoch; by default the halo is whole."""
     graph, split = planted
     model = NCGC(backbone, hidden=8, dropout=0.0, input_dropout=0.0, warmup=10, ramp=5, **BACKBONES[backbone])
     parameters = model.set_params(**options).get_params(deep=False)
     network = make_network(parameters, graph, torch.Generator().manual_seed(1))
     scaling = FeatureNormalizer.fit(graph, "centred")
-    rules = (make_objective(parameters, graph, split), make_stopping(parameters, graph, split))
-    settings = trainer_settings(parameters, graph)
+    objective = make_objective(parameters, graph, split)
+    if labels is not None:
+        objective.train_index, objective.train_labels = labels
     if hops is None:
         hops = parameters["steps"] if backbone == "appnp" else parameters["num_layers"]
-    by_parts = PartitionTrainer(network, Source(graph, scaling), 3, hops, 1, 7, *rules, settings)
-    whole = Trainer(network, GraphOperators(scaling.apply(graph)), *rules, settings, torch.Generator())
+    first, second = (make_learner(parameters, graph, network, objective, 0) for _ in range(2))
+    by_parts = Partition(first, LocalLayout(Source(graph, scaling), first, 3, hops), 1, 7)
+    whole = ncgc_full_batch(second, GraphOperators(scaling.apply(graph)), torch.Generator())
+    for engine in (by_parts, whole):
+        engine.learner.optimizer.step = lambda: None  # no step is taken: gradients are compared
     return by_parts, whole
 
 
 def prepared(by_parts, whole, epoch):
-    """The weights with names, both trainers at this epoch with the same centroids and the same latest look."""
+    """The weights with names, both engines at this epoch with the same centroids and the same latest evaluation pass."""
     if epoch > 10:
-        by_parts.clean = whole.clean = whole._output().logits.detach()
+        logits = whole.evaluate()
+        by_parts.supervision.observe(logits)
+        assert torch.equal(by_parts.supervision.clean, whole.learner.supervision.clean)
         if by_parts.objective.settings.kl_weight:
             by_parts._begin_clusters()
-            whole.centroids = by_parts.centroids
-    by_parts.network.train()
-    named = dict(by_parts.network.named_parameters())
-    return named if by_parts.centroids is None else named | {"centroids": by_parts.centroids}
+            whole.learner.supervision.centroids = by_parts.supervision.centroids
+    named, centroids = dict(by_parts.network.named_parameters()), by_parts.supervision.centroids
+    return named if centroids is None else named | {"centroids": centroids}
 
 
 def visited(by_parts, named, epoch):
     """The gradients of an epoch over all parts in which no step is taken, by name."""
-    by_parts.optimizer.step = lambda: None
-    assert by_parts._descend(epoch) is not None
+    assert by_parts.step(epoch) is not None
     return {name: weight.grad.clone() for name, weight in named.items()}
 
 
 def full(whole, named, epoch):
     for weight in named.values():
         weight.grad = None
-    assert whole._gradients(epoch) is not None
+    assert whole.step(epoch) is not None
     return {name: weight.grad.clone() for name, weight in named.items()}
 
 
@@ -90,7 +95,7 @@ def test_labels_have_their_whole_gradient_without_a_halo(make_planted, monkeypat
     monkeypatch.setattr(labelled, "MOST", 1e6)
     by_parts, whole = both(make_planted(), backbone, hops=0, beta=0.0, num_layers=3, residual=residual)
     by_parts.steps = steps
-    assert len(by_parts.label_blocks) == len(by_parts.objective.train_index)
+    assert len(by_parts.layout.label_blocks) == len(by_parts.objective.train_index)
     named = prepared(by_parts, whole, WARM)
     expected = full(whole, named, WARM)
     for weight in named.values():
@@ -101,11 +106,11 @@ def test_labels_have_their_whole_gradient_without_a_halo(make_planted, monkeypat
 def test_labels_stay_in_their_parts_where_they_see_too_much(make_planted, monkeypatch):
     monkeypatch.setattr(labelled, "MOST", 0.5)
     by_parts, whole = both(make_planted(), "gcn", beta=0.0)
-    assert not by_parts.label_blocks
+    assert not by_parts.layout.label_blocks
     named = prepared(by_parts, whole, WARM)
     assert error(visited(by_parts, named, WARM), full(whole, named, WARM)) < 1e-4
-    assert not both(make_planted(), "appnp")[0].label_blocks  # it looks too far
-    assert not both(make_planted(), "gat", label_loss_weight=0.0)[0].label_blocks
+    assert not both(make_planted(), "appnp")[0].layout.label_blocks  # its receptive field is too wide
+    assert not both(make_planted(), "gat", label_loss_weight=0.0)[0].layout.label_blocks
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "sage"])
@@ -113,12 +118,10 @@ def test_dropout_in_a_block_of_labels_is_that_of_its_nodes(make_planted, backbon
     """The same rows are dropped wherever a node is seen: here, and in a part with a whole halo."""
     by_parts, _ = both(make_planted(), backbone, dropout=0.5, input_dropout=0.5)
     network, epoch = by_parts.network.train(), 3
-    nodes = by_parts.label_blocks[0]
+    block = by_parts.layout.operators(by_parts.layout.label_blocks[0])
+    nodes = block.part.owned
     seen = {}
-    for name, operators in {
-        "block": by_parts.blocks[by_parts.parts](),
-        "part": by_parts.source.part(nodes, hops=2),
-    }.items():
+    for name, operators in {"block": block, "part": by_parts.layout.source.part(nodes, hops=2)}.items():
         operators.reduction = Known(torch.eye(8))
         draws = RowDraws(by_parts.seed, operators.rows)
         draws.begin(epoch)
@@ -131,11 +134,10 @@ def test_dropout_in_a_block_of_labels_is_that_of_its_nodes(make_planted, backbon
 def test_running_totals_converge_to_the_gradient_of_full_batch(make_planted, backbone, epoch):
     """In the warm-up the third part has no label, and a gradient through the Gram matrix all the same."""
     graph, split = make_planted()
-    by_parts, whole = both((graph, split), backbone, beta=0.3)
+    labels = None
     if epoch == WARM:
-        for rules in (by_parts, whole):
-            rules.objective.train_index = torch.from_numpy(np.flatnonzero(by_parts.owner.numpy() != 2)[:3])
-            rules.objective.train_labels = torch.tensor([0, 1, 2])
+        labels = torch.from_numpy(np.flatnonzero(partition(graph.adjacency, 3) != 2)[:3]), torch.tensor([0, 1, 2])
+    by_parts, whole = both((graph, split), backbone, labels=labels, beta=0.3)
     named = prepared(by_parts, whole, epoch)
     expected = full(whole, named, epoch)
     errors = [error(visited(by_parts, named, epoch), expected) for _ in range(5)]
@@ -150,7 +152,7 @@ def test_running_totals_know_the_blocks_of_labels(make_planted, monkeypatch, bac
     monkeypatch.setattr(labelled, "WIDER", wider)
     monkeypatch.setattr(labelled, "MOST", 1e6)
     by_parts, whole = both(make_planted(), backbone, beta=0.3)
-    assert len(by_parts.label_blocks) == (1 if wider else len(by_parts.objective.train_index))
+    assert len(by_parts.layout.label_blocks) == (1 if wider else len(by_parts.objective.train_index))
     named = prepared(by_parts, whole, epoch)
     expected = full(whole, named, epoch)
     errors = [error(visited(by_parts, named, epoch), expected) for _ in range(5)]
@@ -164,8 +166,8 @@ def test_steps_of_an_epoch_are_gradients_of_the_whole_on_average(make_planted, s
     by_parts.steps = steps
     named = prepared(by_parts, whole, FULL)
     taken = []
-    by_parts.optimizer.step = lambda: taken.append({name: weight.grad.clone() for name, weight in named.items()})
-    by_parts._descend(FULL)
+    by_parts.learner.optimizer.step = lambda: taken.append({name: weight.grad.clone() for name, weight in named.items()})
+    by_parts.step(FULL)
     mean = {name: torch.stack([one[name] for one in taken]).mean(0) for name in named}
     assert len(taken) == steps
     assert error(mean, full(whole, named, FULL)) < 1e-4
