@@ -14,9 +14,9 @@ import resource
 
 from ncgc import NCGC, Split
 from ncgc.datasets.synthetic import BlockModel, sample_graph
-from ncgc.training.engines.distributed.account import Account
-from ncgc.training.engines.distributed.graph_summary import read_by_first
+from ncgc.training.engines.distributed.communication import Account
 from ncgc.training.engines.distributed.group import Group
+from ncgc.training.engines.distributed.scatter import read_by_first
 
 
 def main() -> None:

@@ -29,7 +29,13 @@ def make_trainer(planted):
         labels = torch.from_numpy(graph.labels)
         train, val = torch.from_numpy(split.train), torch.from_numpy(split.val)
         rest = torch.from_numpy(np.setdiff1d(np.arange(45), split.train))
-        chosen = {"warmup": 3, "ramp": 4, "epsilon": 0.2, "sinkhorn_iterations": 3, "pseudo_label_scores": "probabilities"}
+        chosen = {
+            "warmup": 3,
+            "ramp": 4,
+            "epsilon": 0.2,
+            "sinkhorn_iterations": 3,
+            "pseudo_label_scores": "probabilities",
+        }
         losses = Objective(ObjectiveSettings(**(chosen | (objective or {}))), 3, train, labels[train], rest)
         settled = losses.settings.warmup + losses.settings.ramp
         options = {"hidden": 8, "norm": "batch", "beta": 0.005, "dropout": 0.5} | (network or {})

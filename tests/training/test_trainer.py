@@ -51,7 +51,9 @@ def test_centroids_are_those_of_the_best_epoch(make_trainer):
     recorded = {}
 
     def watch(epoch, _):
-        recorded[epoch] = None if trainer.supervision.centroids is None else trainer.supervision.centroids.detach().clone()
+        recorded[epoch] = (
+            None if trainer.supervision.centroids is None else trainer.supervision.centroids.detach().clone()
+        )
         mislead(trainer, epoch)
 
     trainer = make_trainer(watch=watch, learning_rate=0.05, objective={"warmup": 0, "ramp": 0})
@@ -141,9 +143,7 @@ def test_pseudo_labels_come_from_the_source_asked_for(make_trainer, source):
 def test_decay_on_the_first_layer_leaves_the_others_alone(make_trainer):
     """With no gradient to speak of but decay's, only the first layer shrinks."""
     for decay_on, shrinks in (("all", True), ("first", False)):
-        trainer = make_trainer(
-            decay_on=decay_on, weight_decay=1e6, learning_rate=1e-3, epochs=5, objective={}
-        )
+        trainer = make_trainer(decay_on=decay_on, weight_decay=1e6, learning_rate=1e-3, epochs=5, objective={})
         before = weights(trainer)
         trainer.stopping.observe = lambda epoch, logits, t=trainer: setattr(t.stopping, "best_epoch", epoch) or {}
         trainer.run()
@@ -206,7 +206,9 @@ def test_nothing_finite_at_all_is_an_error(make_trainer, options):
     if not options:
         with torch.no_grad():
             trainer.network.prototypes.fill_(float("nan"))
-    with pytest.raises(TrainingError, match=r"not finite in the very first epoch; normalise the features .* learning rate"):
+    with pytest.raises(
+        TrainingError, match=r"not finite in the very first epoch; normalise the features .* learning rate"
+    ):
         trainer.run()
 
 

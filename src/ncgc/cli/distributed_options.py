@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ncgc.datasets import Split
     from ncgc.graph import Graph
     from ncgc.training import Watcher
-    from ncgc.training.engines.distributed.account import Account
+    from ncgc.training.engines.distributed.communication import Account
     from ncgc.training.engines.distributed.group import Group
 
 PANEL = "Several processes and checkpoints"
@@ -81,7 +81,7 @@ class Scale:
         """The graph, and in all but the first of many processes its outline, unless each needs the ``whole``."""
         if self.group is None or whole:
             return load()
-        from ncgc.training.engines.distributed.graph_summary import read_by_first
+        from ncgc.training.engines.distributed.scatter import read_by_first
 
         return read_by_first(load, self.group)
 

@@ -20,7 +20,9 @@ def run(start=4.0, epochs=5, stopping=None, loss=None, look=None, watch=None):
     optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
     square = lambda epoch: 0.25 * network.x**2  # noqa: E731  halves x each step
     seen = look or (lambda: torch.stack([network.x.detach(), torch.tensor(0.0)]).repeat(2, 1))
-    ended = train_full_batch(network, optimizer, loss(network) if loss else square, seen, stopping or LastEpoch(), epochs, watch)
+    ended = train_full_batch(
+        network, optimizer, loss(network) if loss else square, seen, stopping or LastEpoch(), epochs, watch
+    )
     return network, ended
 
 

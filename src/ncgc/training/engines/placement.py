@@ -16,8 +16,8 @@ from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.training.checkpoint import Peers, Single
 from ncgc.training.engines.full_batch import FullBatch, evaluate_graph, ncgc_full_batch
 from ncgc.training.engines.partition.engine import LocalLayout, Partition, check_partition
+from ncgc.training.engines.partition.halo import WHOLE, Ownership
 from ncgc.training.engines.partition.inference import evaluate_by_rows
-from ncgc.training.engines.partition.ownership import WHOLE, Ownership
 from ncgc.training.engines.partition.part_operators import Source
 from ncgc.training.history import Watcher
 from ncgc.training.learner import Learner

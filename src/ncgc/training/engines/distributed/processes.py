@@ -13,12 +13,11 @@ from ncgc.graph.features import FeatureNormalizer
 from ncgc.nn import SOGN, Output
 from ncgc.ops import RowDraws
 from ncgc.training.checkpoint import Peers
-from ncgc.training.engines.distributed.account import Account, Meter, account
-from ncgc.training.engines.distributed.graph_summary import GraphSummary
+from ncgc.training.engines.distributed.communication import Account, Meter, account
 from ncgc.training.engines.distributed.group import Group
 from ncgc.training.engines.distributed.rank_layout import RankLayout, dealt
 from ncgc.training.engines.distributed.rank_operators import RankOperators
-from ncgc.training.engines.distributed.scatter import dealt_rows
+from ncgc.training.engines.distributed.scatter import GraphSummary, dealt_rows
 from ncgc.training.engines.full_batch import FullBatch, ncgc_full_batch
 from ncgc.training.engines.partition import WHOLE, Ownership, check_pymetis, partition
 from ncgc.training.engines.partition.engine import Partition

@@ -20,13 +20,12 @@ from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
 from ncgc.nn import BACKBONES, SOGN, Output
 from ncgc.ops import RowDraws
-from ncgc.training.engines.partition.cache import Cache
+from ncgc.training.engines.partition.halo import Ownership
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
 from ncgc.training.engines.partition.inference import evaluate_by_rows
 from ncgc.training.engines.partition.label_blocks import LabelOperators, label_blocks
 from ncgc.training.engines.partition.metis import partition
-from ncgc.training.engines.partition.ownership import Ownership
-from ncgc.training.engines.partition.part_operators import PartOperators, Source
+from ncgc.training.engines.partition.part_operators import Cache, PartOperators, Source
 from ncgc.training.engines.partition.running_totals import Running, Totals
 from ncgc.training.learner import Learner, State, all_finite, prefixed, under
 

@@ -11,12 +11,23 @@ It takes an n×d buffer a product (in a file where it is large), and no node mor
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from ncgc.ops import SparseMatrix
-from ncgc.training.engines.partition.buffers import buffer
+
+IN_FILE = 2**30  # bytes from which a buffer lies in a file
+
+
+def buffer(rows: int, columns: int) -> np.ndarray:
+    """(rows, columns) float32 not yet written; in a file (in TMPDIR) that vanishes with it where it is large."""
+    if rows * columns * 4 < IN_FILE:
+        return np.empty((rows, columns), dtype=np.float32)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype=np.float32, mode="w+", shape=(rows, columns))
 
 
 class HistoricalEmbeddings:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from typing import Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -16,9 +18,8 @@ from ncgc.graph.features import FeatureNormalizer
 from ncgc.graph.validation import Features, row_blocks
 from ncgc.nn import GraphOperators
 from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
-from ncgc.training.engines.partition.buffers import buffer
 from ncgc.training.engines.partition.halo import Part, make_part
-from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings, OutsideMatrix
+from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings, OutsideMatrix, buffer
 
 ENTRY_BYTES = 44  # of a matrix: value and column, the same of its transpose, and where each of its entries came from
 
@@ -143,3 +144,37 @@ class PartOperators(GraphOperators):
     @cached_property
     def edge_index(self) -> Tensor:
         raise ParameterError("PyG layers do not train by parts yet; take gcn, gat, sage, gcnii or appnp.")
+
+
+class Sized(Protocol):
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+
+
+Kept = TypeVar("Kept", bound=Sized)
+
+
+class Cache:
+    """Keeps the first things that fit into so many bytes; the others are made anew whenever they are asked for.
+
+    Parts are asked for in another order every epoch, and each of them once: what was asked for last is no guide to what is next,
+    so nothing is ever taken off to make room.
+    """
+
+    def __init__(self, room: int):
+        self.room = room
+        self._kept: dict[int, Sized] = {}
+
+    def get(self, number: int, make: Callable[[], Kept]) -> Kept:
+        """What stands under a number, or what ``make`` makes, put there if it fits."""
+        if number in self._kept:
+            return self._kept[number]  # type: ignore[return-value]
+        made = make()
+        if made.nbytes <= self.room:
+            self.room -= made.nbytes
+            self._kept[number] = made
+        return made
+
+    def __len__(self) -> int:
+        return len(self._kept)

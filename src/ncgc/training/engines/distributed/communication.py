@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ncgc.training import Watcher
-from ncgc.training.engines.distributed.group import Group
-from ncgc.training.engines.distributed.traffic import Traffic
+from ncgc.training.engines.distributed.group import Group, Traffic
 
 
 @dataclass(frozen=True)

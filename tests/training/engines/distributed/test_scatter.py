@@ -5,8 +5,8 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.errors import GraphError, ParameterError
-from ncgc.training.engines.distributed.graph_summary import GraphSummary, read_by_first
 from ncgc.training.engines.distributed.group import Group
+from ncgc.training.engines.distributed.scatter import GraphSummary, read_by_first
 
 SHORT = {"epochs": 8, "warmup": 2, "ramp": 2, "hidden": 8, "random_state": 5}
 
@@ -30,8 +30,7 @@ def test_rows_that_were_sent_are_those_that_were_cut(make_planted, in_processes,
 
     ranks = in_processes(run, 3)
     expected = [
-        NCGC(backbone, **SHORT).fit(graph, split, group=Group()).history_["total"]
-        for backbone in ("gcn", "sage")
+        NCGC(backbone, **SHORT).fit(graph, split, group=Group()).history_["total"] for backbone in ("gcn", "sage")
     ]
     for rank, (summary, losses, sent) in enumerate(ranks):
         np.testing.assert_allclose(losses, expected, atol=1e-4)
