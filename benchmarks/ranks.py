@@ -14,7 +14,7 @@ import resource
 
 from ncgc import NCGC, Split
 from ncgc.datasets.synthetic import BlockModel, sample_graph
-from ncgc.training.engines.distributed.communication import Account
+from ncgc.training.engines.distributed.communication import CommunicationReport
 from ncgc.training.engines.distributed.group import Group
 from ncgc.training.engines.distributed.scatter import read_by_first
 
@@ -51,7 +51,7 @@ def main() -> None:
     group.leave()
 
 
-def _formulas(given: argparse.Namespace, edges: int, account: Account) -> dict[str, int]:
+def _formulas(given: argparse.Namespace, edges: int, account: CommunicationReport) -> dict[str, int]:
     """Bytes of the rank with the most nodes, by docs/scaling.md: two GCN layers, dense features."""
     d, layers, classes, rounds, n = given.hidden, 2, 10, NCGC().sinkhorn_iterations, max(account.nodes)
     share = n / given.nodes

@@ -102,7 +102,7 @@ def test_what_everybody_gets_does_not_grow_with_the_graph(graphs, two_processes,
     [
         ({"backbone": "gat"}, "'gat' does not train"),
         ({"norm": "batch"}, "norm='batch'"),
-        ({"batch": "partitions", "parts": 2, "steps_per_epoch": 3}, "2 parts cannot be dealt to 3 steps"),
+        ({"batch": "partitions", "parts": 2, "steps_per_epoch": 3}, "2 parts cannot be divided among 3 steps"),
         ({"batch": "partitions", "parts": 99}, "cannot be cut into 99 parts"),
         ({"batch": "partitions", "pseudo_label_source": "training"}, "pseudo_label_source='training'"),
     ],

@@ -10,7 +10,7 @@ from ncgc.ops import ALONE
 from ncgc.training import Checkpointing
 from ncgc.training.engines.distributed import rank_layout
 from ncgc.training.engines.distributed.group import Group
-from ncgc.training.engines.distributed.rank_layout import SharedTotals, dealt
+from ncgc.training.engines.distributed.rank_layout import SharedTotals, assign_parts
 from ncgc.training.engines.partition import label_blocks as labelled
 
 SHORT = {"epochs": 10, "warmup": 2, "ramp": 2, "hidden": 8, "random_state": 5}
@@ -73,9 +73,9 @@ def test_it_goes_on_where_it_was_broken_off(make_planted, raw_processes, in_proc
 
 
 def test_every_process_gets_a_part(make_planted):
-    assert dealt(7, 3).tolist() == [0, 0, 0, 1, 1, 2, 2]
-    with pytest.raises(ParameterError, match="2 parts cannot be dealt to 3 processes"):
-        dealt(2, 3)
+    assert assign_parts(7, 3).tolist() == [0, 0, 0, 1, 1, 2, 2]
+    with pytest.raises(ParameterError, match="2 parts cannot be divided among 3 processes"):
+        assign_parts(2, 3)
     with pytest.raises(ParameterError, match="norm='batch'"):
         NCGC(**(BY_PARTS | {"norm": "batch"})).fit(*make_planted(), group=Group())
 

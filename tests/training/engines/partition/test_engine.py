@@ -17,8 +17,8 @@ from ncgc.training.engines.full_batch import ncgc_full_batch
 from ncgc.training.engines.partition import engine, historical_embeddings, partition
 from ncgc.training.engines.partition import label_blocks as labelled
 from ncgc.training.engines.partition.engine import LocalLayout, Partition
-from ncgc.training.engines.partition.part_operators import Source
-from ncgc.training.engines.partition.running_totals import Known
+from ncgc.training.engines.partition.part_operators import PartSource
+from ncgc.training.engines.partition.running_totals import KnownSum
 
 SHORT = {"epochs": 16, "warmup": 3, "ramp": 3, "hidden": 8, "random_state": 5}
 BY_PARTS = SHORT | {"batch": "partitions", "parts": 3, "halo": 2}
@@ -114,7 +114,7 @@ def test_resumed_is_unbroken_to_the_bit(make_planted, tmp_path):
     [
         ({"backbone": GCNConv}, "does not train by parts yet; take gcn, gat, sage, gcnii, appnp"),
         ({"norm": "batch"}, "norm='batch' does not train by parts"),
-        ({"steps_per_epoch": 4}, "3 parts cannot be dealt to 4 steps"),
+        ({"steps_per_epoch": 4}, "3 parts cannot be divided among 4 steps"),
         ({"pseudo_label_source": "training"}, "pseudo_label_source='training'"),
         ({"parts": 99}, "cannot be cut into 99 parts"),
         ({"batch": "some"}, "The 'batch' parameter of NCGC must be one of 'full', 'partitions'"),
@@ -143,15 +143,15 @@ def both(planted, backbone, hops=None, labels=None, **options):
     model = NCGC(backbone, hidden=8, dropout=0.0, input_dropout=0.0, warmup=10, ramp=5, **BACKBONES[backbone])
     parameters = model.set_params(**options).get_params(deep=False)
     network = make_network(parameters, graph, torch.Generator().manual_seed(1))
-    scaling = FeatureNormalizer.fit(graph, "centred")
+    normalizer = FeatureNormalizer.fit(graph, "centred")
     objective = make_objective(parameters, graph, split)
     if labels is not None:
         objective.train_index, objective.train_labels = labels
     if hops is None:
         hops = parameters["steps"] if backbone == "appnp" else parameters["num_layers"]
     first, second = (make_learner(parameters, graph, network, objective, 0) for _ in range(2))
-    by_parts = Partition(first, LocalLayout(Source(graph, scaling), first, 3, hops), 1, 7)
-    whole = ncgc_full_batch(second, GraphOperators(scaling.apply(graph)), torch.Generator())
+    by_parts = Partition(first, LocalLayout(PartSource(graph, normalizer), first, 3, hops), 1, 7)
+    whole = ncgc_full_batch(second, GraphOperators(normalizer.apply(graph)), torch.Generator())
     for each in (by_parts, whole):
         each.learner.optimizer.step = lambda: None  # no step is taken: gradients are compared
     return by_parts, whole
@@ -232,7 +232,7 @@ def test_dropout_in_a_block_of_labels_is_that_of_its_nodes(make_planted, backbon
     nodes = block.part.owned
     seen = {}
     for name, operators in {"block": block, "part": by_parts.layout.source.part(nodes, hops=2)}.items():
-        operators.reduction = Known(torch.eye(8))
+        operators.reduction = KnownSum(torch.eye(8))
         draws = RowDraws(by_parts.seed, operators.rows)
         draws.begin(epoch)
         seen[name] = network(operators, draws, embeddings=False).logits[: len(nodes)]

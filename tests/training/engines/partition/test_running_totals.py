@@ -5,7 +5,7 @@ import torch
 
 from ncgc import NCGC
 from ncgc.training.engines.partition.engine import Partition
-from ncgc.training.engines.partition.running_totals import Running, Totals
+from ncgc.training.engines.partition.running_totals import RunningSum, Totals
 
 UNLIKE = [torch.tensor([[9.0, 0.0]]), torch.tensor([[0.0, 4.0]]), torch.tensor([[1.0, 1.0]])]
 
@@ -15,7 +15,7 @@ def visit(totals, values, order=(0, 1, 2)):
     found = []
     for part in order:
         totals.part = part
-        found.append(Running(totals, "sum").total(values[part]))
+        found.append(RunningSum(totals, "sum").total(values[part]))
     totals.end_epoch()
     return found
 

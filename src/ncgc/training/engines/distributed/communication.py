@@ -1,4 +1,4 @@
-"""Account: what a distributed training cost each process in memory and sent over the network."""
+"""CommunicationReport: what a distributed training cost each process in memory and sent over the network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ncgc.training.engines.distributed.group import Group, Traffic
 
 
 @dataclass(frozen=True)
-class Account:
+class CommunicationReport:
     """Of one training, by process where it is a list.
 
     Attributes:
@@ -65,11 +65,11 @@ class Meter:
         return self.marks[-1].since(self.marks[0])
 
 
-def account(group: Group, meter: Meter, nodes: int, halo: int) -> Account:
+def communication_report(group: Group, meter: Meter, nodes: int, halo: int) -> CommunicationReport:
     """The account of all processes, in all of them."""
     last = meter.last_epoch
     unit = 1 if sys.platform == "darwin" else 1024
-    return Account(
+    return CommunicationReport(
         group.size,
         group.counts(nodes),
         group.counts(halo),

@@ -19,12 +19,12 @@ from ncgc.training.engines.partition.engine import CACHED
 from ncgc.training.engines.partition.halo import Part, make_part
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
 from ncgc.training.engines.partition.label_blocks import BACKBONES, MOST, WIDER, LabelOperators
-from ncgc.training.engines.partition.part_operators import Cache, PartOperators, Source
+from ncgc.training.engines.partition.part_operators import Cache, PartOperators, PartSource
 from ncgc.training.engines.partition.running_totals import Totals
 from ncgc.training.learner import Learner
 
 
-def dealt(parts: int, processes: int) -> np.ndarray:
+def assign_parts(parts: int, processes: int) -> np.ndarray:
     """Deal parts to processes, as many to each; neighbours by number stay together, as METIS numbers them.
 
     Args:
@@ -34,11 +34,13 @@ def dealt(parts: int, processes: int) -> np.ndarray:
     Returns:
         (parts,) the process that has each part.
 
-    >>> dealt(5, 2)
+    >>> assign_parts(5, 2)
     array([0, 0, 0, 1, 1])
     """
     if parts < processes:
-        raise ParameterError(f"{parts} parts cannot be dealt to {processes} processes; take at least a part for each.")
+        raise ParameterError(
+            f"{parts} parts cannot be divided among {processes} processes; take at least a part for each."
+        )
     groups = np.array_split(np.arange(parts), processes)
     return np.repeat(np.arange(processes), [len(group) for group in groups])
 
@@ -66,7 +68,7 @@ class RankLayout:
 
     def __init__(
         self,
-        source: Source,
+        source: PartSource,
         operators: RankOperators,
         learner: Learner,
         part_of: np.ndarray,

@@ -19,7 +19,7 @@ from ncgc.graph import Graph
 from ncgc.graph.validation import Features
 from ncgc.training.engines.distributed.group import Group
 from ncgc.training.engines.partition import Part, make_part, propagation_rows
-from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.engines.partition.part_operators import PartSource
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,14 +157,14 @@ class Rows:
     features: Features
 
 
-def cut_rows(source: Source, owner: np.ndarray, rank: int, kind: str, dtype: type = np.float32) -> Rows:
+def cut_rows(source: PartSource, owner: np.ndarray, rank: int, kind: str, dtype: type = np.float32) -> Rows:
     """The rows of one process, out of a graph at hand; matrices of doubles are not rounded on the way."""
     adjacency = source.graph.adjacency if dtype is np.float32 else source.graph.adjacency.astype(dtype)
     part = make_part(adjacency, np.flatnonzero(owner == rank), hops=1)
     return Rows(part, kind, propagation_rows(adjacency, part, kind), source.rows(part.owned))
 
 
-def dealt_rows(source: Source, owner: np.ndarray, group: Group, kind: str) -> Rows:
+def scatter_rows(source: PartSource, owner: np.ndarray, group: Group, kind: str) -> Rows:
     """The rows of this process: cut here where every process has the graph, otherwise sent by the first, which has it."""
     if not int(group.highest(torch.tensor(int(isinstance(source.graph, GraphSummary))))):
         return cut_rows(source, owner, group.rank, kind)

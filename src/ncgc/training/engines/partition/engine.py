@@ -25,8 +25,8 @@ from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbe
 from ncgc.training.engines.partition.inference import evaluate_by_rows
 from ncgc.training.engines.partition.label_blocks import LabelOperators, label_blocks
 from ncgc.training.engines.partition.metis import partition
-from ncgc.training.engines.partition.part_operators import Cache, PartOperators, Source
-from ncgc.training.engines.partition.running_totals import Running, Totals
+from ncgc.training.engines.partition.part_operators import Cache, PartOperators, PartSource
+from ncgc.training.engines.partition.running_totals import RunningSum, Totals
 from ncgc.training.learner import Learner, State, all_finite, prefixed, under
 
 CACHED = 3 * 2**29  # bytes of parts that stay in memory once they are cut
@@ -76,7 +76,7 @@ class Partition:
     Args:
         learner: the weights in training, with NCGC's self-supervision.
         layout: the parts.
-        steps: of descent an epoch; the parts are dealt to them evenly. With 1 the parts' gradients are added up for one
+        steps: of descent an epoch; the parts are divided among them evenly. With 1 the parts' gradients are added up for one
             step, and the schedule is that of full-batch training. Blocks of labels are visited in every step.
         seed: of the dropout and of the order of the parts.
     """
@@ -89,7 +89,7 @@ class Partition:
         self.objective, self.reduction = learner.supervision.objective, learner.reduction
         if steps > layout.parts:
             raise ParameterError(
-                f"{layout.parts} parts cannot be dealt to {steps} steps an epoch; take at most as many steps."
+                f"{layout.parts} parts cannot be divided among {steps} steps an epoch; take at most as many steps."
             )
         if self.supervision.source != "clean" and self.objective.settings.pl_weight:
             raise ParameterError(
@@ -149,7 +149,7 @@ class Partition:
         """
         operators = self.layout.operators(number)
         self.layout.totals.part = number
-        operators.reduction = Running(self.layout.totals)
+        operators.reduction = RunningSum(self.layout.totals)
         draws = RowDraws(self.seed, operators.rows)
         draws.begin(epoch + step * FAR)
         self.layout.history.begin()
@@ -175,7 +175,7 @@ class Partition:
             return parts
         if settings.kl_weight > 0 and self.supervision.centroids is not None:
             own = self.network.clustered(output)[: operators.owned]
-            frequencies = Running(layout.totals, "frequencies")
+            frequencies = RunningSum(layout.totals, "frequencies")
             centroids = self.supervision.centroids
             parts["kl"] = embedded_clustering_loss(own, centroids, reduction=frequencies, count=layout.nodes)
         if targets is not None:
@@ -247,7 +247,7 @@ class LocalLayout:
         hops: of the halo.
     """
 
-    def __init__(self, source: Source, learner: Learner, parts: int, hops: int):
+    def __init__(self, source: PartSource, learner: Learner, parts: int, hops: int):
         assert learner.supervision is not None
         assert isinstance(learner.network, SOGN)
         graph, objective, network = source.graph, learner.supervision.objective, learner.network

@@ -25,8 +25,8 @@ from ncgc.nn.layer import Hidden, Layer, Pass
 from ncgc.ops import ALONE, FeatureMatrix, Reduction, SparseMatrix
 from ncgc.ops.soft_orthogonal import gram
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings, buffer
-from ncgc.training.engines.partition.part_operators import Source
-from ncgc.training.engines.partition.running_totals import Known
+from ncgc.training.engines.partition.part_operators import PartSource
+from ncgc.training.engines.partition.running_totals import KnownSum
 
 BLOCK = 25_000  # nodes of a block
 
@@ -34,7 +34,7 @@ BLOCK = 25_000  # nodes of a block
 @torch.no_grad()
 def evaluate_by_rows(
     network: SOGN,
-    source: Source,
+    source: PartSource,
     embeddings: bool = True,
     block: int = BLOCK,
     history: HistoricalEmbeddings | None = None,
@@ -56,7 +56,7 @@ def _blocks(nodes: int, rows: int) -> list[slice]:
 
 
 def _walk(
-    network: SOGN, source: Source, blocks: list[slice], embeddings: bool, history: HistoricalEmbeddings | None
+    network: SOGN, source: PartSource, blocks: list[slice], embeddings: bool, history: HistoricalEmbeddings | None
 ) -> Output:
     nodes, width = source.graph.num_nodes, network.hidden
     h: Tensor | None = None
@@ -94,7 +94,7 @@ def _walk(
     return Output(h, h @ network.prototypes)
 
 
-def _attended(network: SOGN, i: int, source: Source, rows: slice, h: Tensor | None, reduction: Reduction) -> Tensor:
+def _attended(network: SOGN, i: int, source: PartSource, rows: slice, h: Tensor | None, reduction: Reduction) -> Tensor:
     """GAT's layer i on a block: its weights come from the rows of both ends, so the block is cut out with its neighbours."""
     operators = source.part(np.arange(rows.start, rows.stop), hops=1)
     operators.reduction = reduction
@@ -103,7 +103,7 @@ def _attended(network: SOGN, i: int, source: Source, rows: slice, h: Tensor | No
 
 
 def _transform(
-    layer: Layer, source: Source, blocks: list[slice], seen: Callable[[RowOperators], Hidden], z: Tensor
+    layer: Layer, source: PartSource, blocks: list[slice], seen: Callable[[RowOperators], Hidden], z: Tensor
 ) -> Reduction:
     """Write Z of all nodes to ``z``; ZᵀZ, for whoever asks."""
     total = torch.zeros(z.shape[1], z.shape[1])
@@ -111,11 +111,11 @@ def _transform(
         z[rows] = layer.transformed(seen(RowOperators(source, rows)))
         if layer.beta != 0.0:
             total.add_(gram(z[rows]))
-    return ALONE if layer.beta == 0.0 else Known(total)
+    return ALONE if layer.beta == 0.0 else KnownSum(total)
 
 
 def _propagated(
-    source: Source,
+    source: PartSource,
     blocks: list[slice],
     start: Tensor,
     alpha: float,
@@ -169,7 +169,7 @@ class RowOperators(GraphOperators):
         whole: (n, d) what is propagated, of all nodes; needed for products alone.
     """
 
-    def __init__(self, source: Source, rows: slice, whole: Tensor | None = None):
+    def __init__(self, source: PartSource, rows: slice, whole: Tensor | None = None):
         super().__init__(source.graph)
         self.source, self.rows, self.whole = source, rows, whole
 

@@ -20,7 +20,7 @@ from scipy import sparse
 from ncgc.nn import SOGN, GraphOperators
 from ncgc.ops import SparseMatrix
 from ncgc.training.engines.partition.halo import make_part
-from ncgc.training.engines.partition.part_operators import PartOperators, Source
+from ncgc.training.engines.partition.part_operators import PartOperators, PartSource
 
 BACKBONES = ("gcn", "sage")  # the others see too far (appnp, gcnii) or need both ends of an edge (gat)
 WIDER = 8  # nodes that a block may see, in parts: most of them give their features alone
@@ -30,7 +30,7 @@ MOST = 1.0  # nodes that all blocks may see, as a share of the graph's: beyond t
 class LabelOperators(PartOperators):
     """Some nodes in the middle of all that they depend on, fewer in every layer."""
 
-    def __init__(self, source: Source, owned: np.ndarray, layers: int):
+    def __init__(self, source: PartSource, owned: np.ndarray, layers: int):
         super().__init__(source, make_part(source.graph.adjacency, owned, layers))
         nodes, within = self.part.nodes, self.part.within
         self._layers = [_RingOperators(source, nodes[: within[-1 - i]], within[-2 - i]) for i in range(layers)]
@@ -50,7 +50,7 @@ class _RingOperators(GraphOperators):
     It does not know the block: a circle of two would keep a large block until Python looks for circles.
     """
 
-    def __init__(self, source: Source, nodes: np.ndarray, rows: int):
+    def __init__(self, source: PartSource, nodes: np.ndarray, rows: int):
         super().__init__(source.graph)
         self.source, self.nodes, self.rows = source, nodes, rows
 

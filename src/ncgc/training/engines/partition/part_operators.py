@@ -24,15 +24,15 @@ from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbe
 ENTRY_BYTES = 44  # of a matrix: value and column, the same of its transpose, and where each of its entries came from
 
 
-class Source:
+class PartSource:
     """A whole graph that parts are cut from: features are read, and scaled, for the rows of one part at a time.
 
     ``graph.features`` may be memory-mapped (``np.load(..., mmap_mode="r")``): only the rows asked for are brought in.
     Propagation matrices, and features that are to be scaled, are made once, for all nodes.
     """
 
-    def __init__(self, graph: Graph, scaling: FeatureNormalizer):
-        self.graph, self.scaling = graph, scaling
+    def __init__(self, graph: Graph, normalizer: FeatureNormalizer):
+        self.graph, self.normalizer = graph, normalizer
 
     @cached_property
     def gcn(self) -> sparse.csr_array:
@@ -54,19 +54,19 @@ class Source:
     def rows(self, nodes: np.ndarray) -> Features:
         """(m, D) the scaled features of these nodes, as an array, scaled now: for who asks once."""
         rows = replace(self.graph, features=self.graph.features[nodes])  # a row is scaled by itself and the fitted mean
-        return self.scaling.apply(rows).features
+        return self.normalizer.apply(rows).features
 
     @cached_property
     def _scaled(self) -> Features:
         """X scaled, all rows of it; in a file where it is large. Three walks an epoch would otherwise scale it anew."""
         given = self.graph.features
-        if self.scaling.kind == "raw" and self.scaling.mean is None:
+        if self.normalizer.kind == "raw" and self.normalizer.mean is None:
             return given
         if sparse.issparse(given):
-            return self.scaling.apply(self.graph).features
+            return self.normalizer.apply(self.graph).features
         scaled = buffer(*given.shape)
         for rows in row_blocks(*given.shape):  # a row is scaled by itself and the fitted mean
-            scaled[rows] = self.scaling.apply(replace(self.graph, features=given[rows])).features
+            scaled[rows] = self.normalizer.apply(replace(self.graph, features=given[rows])).features
         return scaled
 
     def part(self, owned: np.ndarray, hops: int, history: HistoricalEmbeddings | None = None) -> PartOperators:
@@ -82,7 +82,7 @@ class PartOperators(GraphOperators):
     the others. With as many hops as layers the owned rows of every layer are exact either way.
     """
 
-    def __init__(self, source: Source, part: Part, history: HistoricalEmbeddings | None = None):
+    def __init__(self, source: PartSource, part: Part, history: HistoricalEmbeddings | None = None):
         super().__init__(source.graph)
         self.source, self.part, self.history = source, part, history
         self.rows = torch.from_numpy(part.nodes)

@@ -1,4 +1,4 @@
-"""Running: sums over all nodes, estimated while only one part is at hand."""
+"""RunningSum: sums over all nodes, estimated while only one part is at hand."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ class Totals:
             self._seen[name] = set(range(len(self.owned)))
 
 
-class Running(Reduction):
+class RunningSum(Reduction):
     """A :class:`Reduction` of one part of the graph, its owned rows first.
 
     >>> import torch
     >>> totals = Totals(owned=[1, 3])
-    >>> reduction = Running(totals).of("frequencies")
+    >>> reduction = RunningSum(totals).of("frequencies")
     >>> reduction.total(torch.tensor(3.0))  # a quarter of the nodes, and nothing known of the others: four times as much
     tensor(12.)
     >>> totals.part = 1
@@ -92,8 +92,8 @@ class Running(Reduction):
     def __init__(self, totals: Totals, name: str = ""):
         self.totals, self.name = totals, name
 
-    def of(self, name: str) -> Running:
-        return Running(self.totals, f"{self.name}, {name}" if self.name else name)
+    def of(self, name: str) -> RunningSum:
+        return RunningSum(self.totals, f"{self.name}, {name}" if self.name else name)
 
     def owned(self, rows: int) -> int:
         return self.totals.owned[self.totals.part]
@@ -102,7 +102,7 @@ class Running(Reduction):
         return self.totals.add(self.name, values)
 
 
-class Known(Reduction):
+class KnownSum(Reduction):
     """The sum over all nodes, known beforehand: what blocks are handed in exact inference."""
 
     alone = False
