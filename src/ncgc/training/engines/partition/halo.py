@@ -33,11 +33,18 @@ class Ownership:
         return self.owned
 
     def local(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where those of these nodes that are owned stand here, in the order given, and a mask of which they are."""
+        """Find the owned ones among some nodes.
+
+        Args:
+            nodes: (k,) by their number in the graph.
+
+        Returns:
+            The local numbers of those that are owned, in the order given, and a (k,) mask of them.
+        """
         if self.owned is None:
             return nodes, np.ones(len(nodes), dtype=bool)
         if len(self._owned) < len(nodes) and bool((nodes[1:] > nodes[:-1]).all()):
-            # a small part among many nodes in order: look for the part's nodes, not for theirs
+            # a small part among many sorted nodes: search for the owned nodes among these, which takes fewer searches
             there = np.searchsorted(nodes, self._owned)
             inside = there < len(nodes)
             inside[inside] = nodes[there[inside]] == self._owned[inside]
@@ -80,7 +87,15 @@ class Part:
 
 
 def make_part(adjacency: sparse.csr_array, owned: np.ndarray, hops: int = 1) -> Part:
-    """The owned nodes (ascending) with all nodes at most ``hops`` edges away.
+    """The owned nodes with all nodes at most ``hops`` edges away.
+
+    Args:
+        adjacency: n×n symmetric CSR.
+        owned: (m,) nodes, ascending.
+        hops: of the halo.
+
+    Returns:
+        The part; its halo is empty with 0 hops.
 
     >>> chain = sparse.csr_array(np.eye(5, k=1) + np.eye(5, k=-1))
     >>> make_part(chain, np.array([0, 1]), hops=2).halo
@@ -111,8 +126,13 @@ def propagation_rows(adjacency: sparse.csr_array, part: Part, kind: str, rows: i
     Degrees are those in the whole graph, so a row whose neighbours are all here is the row of the whole matrix, to the bit.
 
     Args:
+        adjacency: n×n symmetric CSR of the whole graph.
+        part: the nodes.
         kind: "gcn", Â = D̃^-1/2 (A+I) D̃^-1/2, or "mean", D^-1 A.
-        rows: how many; the owned ones if None. Columns that are not in the part are left out.
+        rows: how many; None: those of the owned nodes.
+
+    Returns:
+        rows×(m+h); columns of nodes outside the part are left out.
     """
     nodes = part.nodes
     chosen = nodes[: len(part.owned) if rows is None else rows]

@@ -1,12 +1,12 @@
 """Exact inference in blocks of rows: layer by layer over all nodes, so that a block needs one hop and copies none of it.
 
-With H^l and Z = H^l·W of all nodes in two n×d buffers (in files where they are large), layer l is two walks over blocks B of
+With H^l and Z = H^l·W of all nodes in two n×d buffers (in files where they are large), layer l is two passes over blocks B of
 consecutive nodes:
 
     Z_B = H_B·W,    G = Σ_B Z_BᵀZ_B                    then    H_B ← σ( P_B·Z − β·Z_B·M + … ),    M from G,
 
-where P_B (rows of B × all nodes) is a stretch of the propagation matrix as it lies in memory. The result is that of a walk over
-the whole graph, but for the order of sums, whatever parts the graph was trained in.
+where P_B (rows of B × all nodes) is a slice of the propagation matrix as it lies in memory. The result is that of a forward pass
+over the whole graph, but for the order of sums, whatever parts the graph was trained in.
 """
 
 from __future__ import annotations
@@ -39,14 +39,22 @@ def evaluate_by_rows(
     block: int = BLOCK,
     history: HistoricalEmbeddings | None = None,
 ) -> Output:
-    """Embeddings (n×d) and logits (n×K) of all nodes, without dropout; ``embeddings`` as in :meth:`SOGN.forward`.
+    """The evaluation pass in blocks of rows, in memory for n×d numbers and no copy of the graph.
 
-    What every product with P multiplied is left in ``history``, if there is one.
+    Args:
+        network: put into evaluation mode for the pass.
+        source: the graph.
+        embeddings: as in :meth:`SOGN.forward`; without them APPNP propagates the K logits rather than d columns.
+        block: nodes of a block.
+        history: keeps the right-hand side of every product with P.
+
+    Returns:
+        (n, d) embeddings and (n, K) logits of all nodes.
     """
     training = network.training
     network.eval()
     try:
-        return _walk(network, source, _blocks(source.graph.num_nodes, block), embeddings, history)
+        return _forward(network, source, _blocks(source.graph.num_nodes, block), embeddings, history)
     finally:
         network.train(training)
 
@@ -55,7 +63,7 @@ def _blocks(nodes: int, rows: int) -> list[slice]:
     return [slice(start, min(start + rows, nodes)) for start in range(0, nodes, rows)]
 
 
-def _walk(
+def _forward(
     network: SOGN, source: PartSource, blocks: list[slice], embeddings: bool, history: HistoricalEmbeddings | None
 ) -> Output:
     nodes, width = source.graph.num_nodes, network.hidden
@@ -82,8 +90,8 @@ def _walk(
                 continue
             operators = RowOperators(source, rows, z)
             operators.reduction = reduction
-            walk = Pass(operators, initial=None if initial is None else initial[rows])
-            following[rows] = network.layer(i, seen(operators), walk)
+            forward = Pass(operators, initial=None if initial is None else initial[rows])
+            following[rows] = network.layer(i, seen(operators), forward)
         h = following
     assert h is not None
     if not network.decoupled:
@@ -105,7 +113,7 @@ def _attended(network: SOGN, i: int, source: PartSource, rows: slice, h: Tensor 
 def _transform(
     layer: Layer, source: PartSource, blocks: list[slice], seen: Callable[[RowOperators], Hidden], z: Tensor
 ) -> Reduction:
-    """Write Z of all nodes to ``z``; ZᵀZ, for whoever asks."""
+    """Write the (n, d) Z of all nodes to ``z``; the reduction knows ZᵀZ."""
     total = torch.zeros(z.shape[1], z.shape[1])
     for rows in blocks:
         z[rows] = layer.transformed(seen(RowOperators(source, rows)))
@@ -161,12 +169,12 @@ class RowsMatrix(SparseMatrix):
 
 
 class RowOperators(GraphOperators):
-    """What :class:`GraphOperators` is for a whole graph, for a stretch of its nodes; for looking, not for gradients.
+    """:class:`GraphOperators` for some consecutive nodes, whose neighbours are read from a buffer; for evaluation, without gradients.
 
     Args:
         source: the graph.
-        rows: the stretch.
-        whole: (n, d) what is propagated, of all nodes; needed for products alone.
+        rows: the consecutive nodes.
+        whole: (n, d) what is propagated, of all nodes; None where no product is needed.
     """
 
     def __init__(self, source: PartSource, rows: slice, whole: Tensor | None = None):
@@ -191,13 +199,13 @@ class RowOperators(GraphOperators):
 
     def _rows_of(self, matrix: sparse.csr_array) -> SparseMatrix:
         assert self.whole is not None
-        return RowsMatrix(stretch(matrix, self.rows), self.whole)
+        return RowsMatrix(slice_rows(matrix, self.rows), self.whole)
 
 
-def stretch(matrix: sparse.csr_array, rows: slice) -> SparseMatrix:
-    """Consecutive rows of a CSR matrix; columns and values are where they were, not copied.
+def slice_rows(matrix: sparse.csr_array, rows: slice) -> SparseMatrix:
+    """Consecutive rows of a CSR matrix, without a copy of its columns and values.
 
-    >>> stretch(sparse.csr_array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), slice(1, 3)).csr.to_dense()
+    >>> slice_rows(sparse.csr_array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), slice(1, 3)).csr.to_dense()
     tensor([[0., 2.],
             [3., 0.]], dtype=torch.float64)
     """
