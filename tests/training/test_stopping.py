@@ -21,7 +21,7 @@ def logits(right, margin=1.0):
 
 
 def feed(stopping, sequence):
-    """Observe until told to stop; the epoch of the stop, or None."""
+    """Observe until the rule stops; the epoch of the stop, or None."""
     for epoch, given in enumerate(sequence, start=1):
         stopping.observe(epoch, given)
         if stopping.stop(epoch):

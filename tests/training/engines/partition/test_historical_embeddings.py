@@ -1,4 +1,4 @@
-"""With the last look at hand a part computes what the whole graph does, without a halo."""
+"""With the embeddings of the last evaluation pass a part computes what the whole graph does, without a halo."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_no_gradient_flows_outside(make_planted):
     np.testing.assert_allclose(matrix.product(torch.ones(10, 2))[:, 0].numpy(), source.gcn[:10].sum(axis=1), atol=1e-5)
 
 
-def test_a_look_writes_where_the_last_one_wrote():
+def test_an_evaluation_pass_writes_where_the_last_one_wrote():
     history = HistoricalEmbeddings()
     first = history.place(0, 3, 2)
     assert history.place(0, 3, 2).data_ptr() == first.data_ptr()

@@ -1,4 +1,4 @@
-"""SeveralProcesses: the same training in many processes, each with its nodes; the placement of a group."""
+"""SeveralProcesses: training in many processes, each with some of the nodes."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class SeveralProcesses:
 
 
 def _shared_normalizer(graph: Graph, kind: str, group: Group) -> FeatureNormalizer:
-    """How features are normalised, learnt by the first process, which has them all for certain."""
+    """How features are normalised, fitted in the first process, the only one that is sure to have all of them."""
     normalizer = FeatureNormalizer.fit(graph, kind)
     if normalizer.mean is None:  # by the density of the features, which every process knows
         return normalizer
@@ -116,7 +116,14 @@ def shared_parts(graph: Graph, group: Group, parts: int) -> np.ndarray:
 
 
 def check_distributed(parameters: dict[str, Any]) -> None:
-    """Raise a ParameterError for what does not train in several processes."""
+    """Check that parameters of NCGC train in several processes.
+
+    Args:
+        parameters: all of them, by name.
+
+    Raises:
+        ParameterError: for a backbone or norm that does not.
+    """
     if parameters["backbone"] not in BACKBONES:
         raise ParameterError(
             f"The backbone {parameters['backbone']!r} does not train in several processes yet; take {', '.join(BACKBONES)}."

@@ -1,4 +1,4 @@
-"""RankLayout: the parts of a graph dealt to many processes."""
+"""RankLayout: the parts of a graph in many processes, with SharedTotals and FetchedEmbeddings, their sums and embeddings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ncgc.training.learner import Learner
 
 
 def assign_parts(parts: int, processes: int) -> np.ndarray:
-    """Deal parts to processes, as many to each; neighbours by number stay together, as METIS numbers them.
+    """Assign parts to processes, as many to each; parts with close numbers stay together, as METIS numbers neighbours.
 
     Args:
         parts: how many there are.
@@ -33,6 +33,9 @@ def assign_parts(parts: int, processes: int) -> np.ndarray:
 
     Returns:
         (parts,) the process that has each part.
+
+    Raises:
+        ParameterError: if there are fewer parts than processes.
 
     >>> assign_parts(5, 2)
     array([0, 0, 0, 1, 1])
@@ -51,9 +54,9 @@ class RankLayout:
     A step is over the same parts whoever has them, each computed by its owner; their gradients and losses are added up in one
     message. Running totals are those of all processes, brought up to date when a step ends (:class:`SharedTotals`); in one
     process the parts of a step follow each other and know the earlier ones already. The labels of a part are a block, so that
-    it does not matter who has which part; in one process they are in as few blocks as there is room for. The evaluation pass
+    the result does not depend on the assignment; in one process they are in as few blocks as there is room for. The evaluation pass
     is exact, with halo exchange over all nodes of the process at once; the rows of it that the parts of the process need and
-    the process does not have are fetched as they come about (:class:`FetchedEmbeddings`). The result is the same for any
+    the process does not have are fetched during it (:class:`FetchedEmbeddings`). The result is the same for any
     number of processes, but for rounding.
 
     Args:
@@ -129,15 +132,15 @@ class RankLayout:
 
 
 class SharedTotals(Totals):
-    """What each part last summed to, and the sum over the parts of all processes as it was before the step at hand.
+    """What each part last summed to, and the sum over the parts of all processes as it was before the current step.
 
-    With S the sum over all parts before the step, a part p that summed to v_p then and sums to v now is taken for the whole as
+    With S the sum over all parts before the step, a part p that summed to v_p then and sums to v now gives the estimate
 
         S + v − v_p                        (v scaled up to all nodes before all parts were visited once):
 
-    whoever else computes a part of the same step does not know of this one until the step ends, so the result does
-    not depend on which process has which part. What changed is added up then, in one message of d² and K numbers, whatever P
-    and n are. A process keeps the rows of its own parts; those of others in :attr:`table` mean nothing here.
+    other parts of the same step do not see this change until the step ends, so the result does not depend on which process
+    has which part. Changes are then added up in one message of d² and K numbers, whatever P and n are. A process keeps the
+    rows of its own parts; those of others in :attr:`table` have no meaning.
 
     Args:
         owned: (P,) how many nodes each part owns.
@@ -162,7 +165,7 @@ class SharedTotals(Totals):
         self.end_step()
 
     def end_step(self) -> None:
-        """Add up what the parts of this step changed, in all processes; all call it, with parts in the step or without."""
+        """Add up the changes of this step over all processes; every process calls it, even without a part in the step."""
         changes = {name: torch.zeros_like(table[0]) for name, table in self.table.items()}
         for name, parts in self._changes.items():
             for part, values in sorted(parts.items()):
@@ -176,7 +179,7 @@ class SharedTotals(Totals):
         self._sums = self._over_processes({name: table[self.own].sum(0) for name, table in self.table.items()})
 
     def whole(self) -> dict[str, Tensor]:
-        """(P, …) by name, what each part of all processes last summed to; all call it."""
+        """(P, …) by name, what each part of all processes last summed to; every process calls it."""
         mine: dict[str, Tensor] = {}
         for name, table in self.table.items():
             mine[name] = torch.zeros_like(table)
@@ -194,13 +197,13 @@ class SharedTotals(Totals):
 
 
 class FetchedEmbeddings(HistoricalEmbeddings):
-    """What :class:`HistoricalEmbeddings` is for all nodes, for those of a process and all neighbours of its parts and their halos.
+    """:class:`HistoricalEmbeddings` of a process: of its nodes, and of all neighbours of its parts and their halos.
 
-    While the look is watched, every product with P leaves what it multiplied: the own rows are at hand, the others are asked for in
-    one message a product (with no hops those of the halo of the look, and again as many numbers).
+    While :meth:`recording`, every product with P keeps its right-hand side. The own rows are here; the others are fetched in
+    one message a product. Without halos around the parts these are as many rows as the evaluation pass itself exchanges.
 
     Args:
-        operators: of the process, that the look is made with.
+        operators: of the process, for the evaluation pass.
         adjacency: n×n, of the whole graph.
         owned: the nodes of each of the process's parts.
         hops: of their halos.
@@ -214,13 +217,13 @@ class FetchedEmbeddings(HistoricalEmbeddings):
             needed[adjacency[part.nodes].indices] = True
         needed[own] = False
         others = np.flatnonzero(needed)
-        self._look = operators.plan
+        self._evaluation_plan = operators.plan
         self._plan = HaloPlan(operators.plan.group, Part(own, others, len(own)), operators.owner)
         super().__init__(np.concatenate([own, others[self._plan.order]]))
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Inside, the products of one walk through the network are kept."""
+        """Inside, the right-hand sides of one forward pass are kept."""
         number = 0
 
         def keep(own: Tensor) -> None:
@@ -228,8 +231,8 @@ class FetchedEmbeddings(HistoricalEmbeddings):
             self.keep(number, torch.cat([own, self._plan.fetch(own)()]))
             number += 1
 
-        self._look.seen = keep
+        self._evaluation_plan.seen = keep
         try:
             yield
         finally:
-            self._look.seen = None
+            self._evaluation_plan.seen = None

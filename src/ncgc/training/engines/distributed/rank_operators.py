@@ -44,7 +44,7 @@ class AllReduce(Reduction):
         return self.group.highest(values)
 
     def rows(self, values: Tensor, index: Tensor) -> Tensor:
-        """The rows asked for, each sent by the process that owns it; (m, d) numbers, so ask for a sample."""
+        """The rows ``index`` of all nodes, each sent by its owner: len(index)·d numbers, so take a sample."""
         wanted, order = index.sort()
         place = torch.searchsorted(wanted, self.ids).clamp_max_(max(len(wanted) - 1, 0))
         mine = wanted[place] == self.ids if len(wanted) else torch.zeros_like(self.ids, dtype=torch.bool)
@@ -57,13 +57,14 @@ class AllReduce(Reduction):
 
 
 class RankOperators(GraphOperators):
-    """What :class:`GraphOperators` is for a whole graph: propagation with halo exchange, own rows of X, sums by all-reduce.
+    """:class:`GraphOperators` for the nodes of a process: propagation with halo exchange, own rows of X, sums by all-reduce.
 
     Args:
-        graph: the whole graph, or its summary: nothing but its name and sizes is asked for.
-        rows: this process's share of it.
+        graph: the whole graph, or its summary: only its name and sizes are used.
+        rows: of the graph that this process owns.
         owner: (n,) the process that owns each node.
         group: the processes.
+        dtype: of matrices and features.
     """
 
     def __init__(self, graph: Graph, rows: Rows, owner: np.ndarray, group: Group, dtype: torch.dtype = torch.float32):

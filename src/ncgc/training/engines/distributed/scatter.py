@@ -24,11 +24,13 @@ from ncgc.training.engines.partition.part_operators import PartSource
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphSummary(Graph):
-    """A graph whose rows are elsewhere; it answers what parameters and splits ask of one.
+    """A graph whose edges and features are in the first process; it knows what parameters and splits depend on.
 
     Attributes:
-        edges, columns, density: its edges, its features, and the share of them that are not zero.
-        neighbours: (n,) the number of each node's.
+        edges: how many the graph has.
+        columns: features of a node.
+        density: the fraction of features that are not zero.
+        neighbours: (n,) the degree of each node.
 
     >>> graph = Graph.from_edges([[0, 1]], [[3.0, 0.0], [1.0, 4.0]], [0, 1])
     >>> summary = GraphSummary.of(graph)
@@ -43,6 +45,7 @@ class GraphSummary(Graph):
 
     @classmethod
     def of(cls, graph: Graph) -> GraphSummary:
+        """The summary of a graph."""
         return cls(
             **_nowhere(graph.num_nodes, graph.num_features),
             labels=graph.labels,
@@ -68,14 +71,22 @@ class GraphSummary(Graph):
         return self.neighbours
 
     def validate(self) -> GraphSummary:
-        """Whoever has the graph has checked it."""
+        """Nothing to check: the first process has checked the graph itself."""
         return self
 
 
 def read_by_first(read: Callable[[], Graph], group: Group) -> Graph:
-    """The graph in the first process, which reads it, and its :class:`GraphSummary` in the others.
+    """Read a graph in the first process and send its summary to the others.
 
-    What is wrong with it is the first one's error; the others end with it, and not for want of a message.
+    Args:
+        read: reads the graph; called in the first process only.
+        group: the processes.
+
+    Returns:
+        The graph in the first process, its :class:`GraphSummary` in the others.
+
+    Raises:
+        NCGCError: that of ``read`` in the first process; a GraphError at the same time in the others.
     """
     graph: Graph | None = None
     error: NCGCError | None = None
@@ -89,43 +100,43 @@ def read_by_first(read: Callable[[], Graph], group: Group) -> Graph:
         raise error
     if failed:
         raise GraphError("The first process could not read the graph.")
-    return _shared(graph, group)
+    return _broadcast(graph, group)
 
 
-def _shared(graph: Graph | None, group: Group) -> Graph:
+def _broadcast(graph: Graph | None, group: Group) -> Graph:
     summary = None if graph is None else GraphSummary.of(graph)
-    facts = _facts(group, summary)
-    arrays = [np.zeros(0, dtype=np.int64)] * len(facts["arrays"])
+    header = _header(group, summary)
+    arrays = [np.zeros(0, dtype=np.int64)] * len(header["arrays"])
     if summary is not None:
         arrays = [summary.labels, summary.neighbours, *(summary.public_split or ())]
     found = [
         group.from_first(torch.from_numpy(array.astype(np.int64)) if group.first else torch.zeros(n, dtype=torch.int64))
-        for array, n in zip(arrays, facts["arrays"], strict=True)
+        for array, n in zip(arrays, header["arrays"], strict=True)
     ]
     if graph is not None:
         return graph
     labels, neighbours, *split = (values.numpy() for values in found)
     return GraphSummary(
-        **_nowhere(len(labels), facts["columns"]),
+        **_nowhere(len(labels), header["columns"]),
         labels=labels,
-        classes=np.asarray(facts["classes"]),
-        name=facts["name"],
+        classes=np.asarray(header["classes"]),
+        name=header["name"],
         public_split=(split[0], split[1], split[2]) if split else None,
-        edges=facts["edges"],
-        columns=facts["columns"],
-        density=facts["density"],
+        edges=header["edges"],
+        columns=header["columns"],
+        density=header["density"],
         neighbours=neighbours.astype(np.int32),
     )
 
 
-def _facts(group: Group, summary: GraphSummary | None) -> dict[str, Any]:
+def _header(group: Group, summary: GraphSummary | None) -> dict[str, Any]:
     """Names and numbers, as JSON that the first process sends."""
     text = b""
     if summary is not None:
         sizes = [summary.num_nodes] * 2 + [len(nodes) for nodes in summary.public_split or ()]
-        facts = {"name": summary.name, "classes": summary.classes.tolist(), "arrays": sizes}
-        facts |= {"edges": summary.edges, "columns": summary.columns, "density": summary.density}
-        text = json.dumps(facts, default=str).encode()
+        header = {"name": summary.name, "classes": summary.classes.tolist(), "arrays": sizes}
+        header |= {"edges": summary.edges, "columns": summary.columns, "density": summary.density}
+        text = json.dumps(header, default=str).encode()
     length = int(group.from_first(torch.tensor(len(text))))
     sent = torch.tensor(list(text) or [0] * length, dtype=torch.uint8)
     read: dict[str, Any] = json.loads(bytes(group.from_first(sent).tolist()))
@@ -133,7 +144,7 @@ def _facts(group: Group, summary: GraphSummary | None) -> dict[str, Any]:
 
 
 def _nowhere(nodes: int, columns: int) -> dict[str, Any]:
-    """Edges and features of the right shape, of which there are none."""
+    """Empty edges and features of the right shape."""
     return {
         "adjacency": sparse.csr_array((nodes, nodes), dtype=np.float32),
         "features": sparse.csr_array((nodes, columns), dtype=np.float32),
@@ -142,13 +153,13 @@ def _nowhere(nodes: int, columns: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What a process needs of a graph.
+    """The rows of a graph that one process owns.
 
     Attributes:
         part: its m nodes, and h neighbours elsewhere.
         kind: of the propagation matrix, "gcn" or "mean".
         matrix: m×(m+h) its rows, in the numbers of the part.
-        features: m×D, scaled.
+        features: m×D, normalised.
     """
 
     part: Part
@@ -158,14 +169,35 @@ class Rows:
 
 
 def cut_rows(source: PartSource, owner: np.ndarray, rank: int, kind: str, dtype: type = np.float32) -> Rows:
-    """The rows of one process, out of a graph at hand; matrices of doubles are not rounded on the way."""
+    """Cut the rows of one process out of a whole graph.
+
+    Args:
+        source: the graph.
+        owner: (n,) the process that owns each node.
+        rank: of the process.
+        kind: of the propagation matrix, "gcn" or "mean".
+        dtype: of the matrix; float64 is computed without rounding to float32.
+
+    Returns:
+        Its rows.
+    """
     adjacency = source.graph.adjacency if dtype is np.float32 else source.graph.adjacency.astype(dtype)
     part = make_part(adjacency, np.flatnonzero(owner == rank), hops=1)
     return Rows(part, kind, propagation_rows(adjacency, part, kind), source.rows(part.owned))
 
 
 def scatter_rows(source: PartSource, owner: np.ndarray, group: Group, kind: str) -> Rows:
-    """The rows of this process: cut here where every process has the graph, otherwise sent by the first, which has it."""
+    """Give every process its rows: cut in place where every process has the graph, otherwise sent by the first.
+
+    Args:
+        source: the graph, or its summary in all but the first process.
+        owner: (n,) the process that owns each node.
+        group: the processes.
+        kind: of the propagation matrix, "gcn" or "mean".
+
+    Returns:
+        The rows of this process.
+    """
     if not int(group.highest(torch.tensor(int(isinstance(source.graph, GraphSummary))))):
         return cut_rows(source, owner, group.rank, kind)
     if group.first:
@@ -182,7 +214,7 @@ def _send(group: Group, rows: Rows, rank: int) -> None:
 
 
 def _arrays(matrix: Features) -> list[np.ndarray]:
-    """What a matrix consists of, after how many columns it has; three arrays where it is sparse."""
+    """The number of columns and whether it is sparse, then the matrix: one array, or three where it is sparse."""
     columns = np.array([matrix.shape[1], int(sparse.issparse(matrix))])
     return [columns, matrix.indptr, matrix.indices, matrix.data] if sparse.issparse(matrix) else [columns, matrix]
 

@@ -34,7 +34,7 @@ FAR = 2**32  # between the draws of an epoch's steps, so that no two steps have 
 
 
 class Layout(Protocol):
-    """Where the parts are: all in one process, or dealt to several.
+    """Where the parts are: all in one process, or some in each of several.
 
     Attributes:
         parts: how many parts there are, in all processes.
@@ -43,9 +43,11 @@ class Layout(Protocol):
         separate_labels: whether labels have blocks of their own, here or in another process.
         nodes: of the whole graph.
         part_of: (m,) the part of each node that this process evaluates.
-        labelled, unlabelled: the nodes of this process with and without a training label, by their number in the graph.
-        counts: how many of both there are in all processes.
-        totals: sums over all nodes. history: embeddings of the last evaluation pass.
+        labelled: the nodes of this process with a training label, by their number in the graph.
+        unlabelled: those without.
+        counts: how many labelled and unlabelled nodes there are in all processes.
+        totals: sums over all nodes.
+        history: embeddings of the last evaluation pass.
     """
 
     parts: int
@@ -61,13 +63,13 @@ class Layout(Protocol):
     history: HistoricalEmbeddings
 
     def operators(self, number: int) -> PartOperators:
-        """A part with its halo, or a block of labels with all that it depends on."""
+        """A part with its halo, or a block of labels with its receptive field."""
 
     def evaluate(self, network: SOGN) -> Output:
-        """Logits of this process's nodes; what every product multiplied is left in ``history``."""
+        """The evaluation pass over this process's nodes; ``history`` keeps the right-hand side of every product."""
 
     def output(self, network: SOGN) -> Output:
-        """(n, d) embeddings and (n, K) logits of all nodes; in all but the first process of its own nodes."""
+        """(n, d) embeddings and (n, K) logits of all nodes; of the own nodes in all but the first process."""
 
 
 class Partition:
@@ -130,7 +132,7 @@ class Partition:
         return sums | ({"marginal_error": error} if "pl" in sums and error is not None else {})
 
     def _names(self, epoch: int, targets: Tensor | None) -> list[str]:
-        """The parts of the loss in this epoch, the same in every process, whichever of them its nodes have."""
+        """The losses of this epoch by name, the same in every process, whether or not its own nodes have them."""
         settings, begun = self.objective.settings, self.objective.ramp(epoch - 1) > 0
         there = {
             "class": settings.class_weight > 0 and self.layout.counts[0] > 0,
@@ -240,7 +242,6 @@ class LocalLayout:
     """All parts in one process, cut when they are needed and cached while there is room; see :class:`Layout`.
 
     Args:
-        network: to train.
         source: the graph.
         learner: whose objective knows the labelled nodes.
         parts: how many to cut the graph into.
@@ -281,7 +282,14 @@ class LocalLayout:
 
 
 def check_partition(parameters: Mapping[str, Any]) -> None:
-    """Raise a ParameterError for what does not train by parts."""
+    """Check that parameters of NCGC train by parts.
+
+    Args:
+        parameters: all of them, by name.
+
+    Raises:
+        ParameterError: for a backbone or norm that does not.
+    """
     if parameters["backbone"] not in BACKBONES:
         raise ParameterError(
             f"The backbone {parameters['backbone']!r} does not train by parts yet; take {', '.join(BACKBONES)}, or batch='full'."
