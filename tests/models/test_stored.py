@@ -24,8 +24,8 @@ from sklearn.exceptions import NotFittedError
 from ncgc import NCGC, Graph, Split, __version__
 from ncgc.errors import ModelFileError, NCGCError, OutputError
 from ncgc.files import TEMPORARY, whole_folder
-from ncgc.io.model_file.sealed import digest, sealed, unsealed
 from ncgc.io.model_file.folder import FILES
+from ncgc.io.model_file.sealed import digest, sealed, unsealed
 from ncgc.models.stored import load_model, save_model
 from ncgc.nn import BACKBONES
 from ncgc.params.ncgc import NCGC_PARAMETERS
@@ -416,7 +416,12 @@ TOP = ("method", "details", "normalizer", "graph", "parameters", "seeds", "best_
 GRAPH = ("name", "nodes", "features", "ids", "classes", "split", "classes/names", "classes/type", "split/name",
          "split/seed")  # fmt: skip
 NETWORK = ("hidden", "norm", "num_layers", "backbone")
-ABOUT = (*TOP, *(f"graph/{name}" for name in GRAPH), *(f"details/network/{name}" for name in NETWORK), "files/nodes.parquet")
+ABOUT = (
+    *TOP,
+    *(f"graph/{name}" for name in GRAPH),
+    *(f"details/network/{name}" for name in NETWORK),
+    "files/nodes.parquet",
+)
 HARMLESS = {"seeds", "best_epoch", "termination", "seconds", "history", "extra", "parameters", "graph/name",
             "graph/split/name", "graph/split/seed"}  # fmt: skip
 

@@ -6,10 +6,10 @@ import safetensors.numpy
 
 from ncgc import NCGC, load_model
 from ncgc.errors import ModelFileError
+from ncgc.io.model_file.folder import FILES
 from ncgc.io.model_file.sealed import digest, sealed, unsealed
 from ncgc.models.baselines.gcn import GCN
 from ncgc.models.registry import find_classifier
-from ncgc.io.model_file.folder import FILES
 
 
 @pytest.fixture

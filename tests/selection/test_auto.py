@@ -16,12 +16,12 @@ class Fixed:
     epochs = 1
     termination_ = "all epochs done"
 
-    def __init__(self, share=1.0, seen=None, pause=0.0):
+    def __init__(self, share=1.0, seen=None, pause=lambda: None):
         self.share, self.seen, self.pause = share, seen, pause
 
     def fit(self, graph, split, *, watch=None):
         self.graph = graph
-        time.sleep(self.pause)
+        self.pause()
         if watch is not None:
             watch(1, {})
         if self.seen is not None:
@@ -78,9 +78,11 @@ def test_a_spent_budget_leaves_out_what_comes_later(graph, split):
     assert "no time in 1e-12 s for b" in choice.reason
 
 
-def test_a_candidate_whose_first_fold_shows_that_it_overruns_is_given_up(graph, split):
-    seen = []
-    models = {"quick": Fixed(0.5), "slow": Fixed(1.0, seen, pause=0.4), "last": Fixed(0.9)}
+def test_a_candidate_whose_first_fold_shows_that_it_overruns_is_given_up(graph, split, monkeypatch):
+    """By a clock that only the slow candidate moves: 0.4 s a fold, and three of them are more than the budget of 1 s."""
+    seen, clock = [], [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: sum(clock))
+    models = {"quick": Fixed(0.5), "slow": Fixed(1.0, seen, pause=lambda: clock.append(0.4)), "last": Fixed(0.9)}
     choice = choose_method(graph, split, models.get, 1.0, candidates=tuple(models))
     assert (choice.method, choice.left_out) == ("last", ("slow",))
     assert len(seen) == 1

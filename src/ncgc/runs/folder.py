@@ -25,7 +25,7 @@ from ncgc.models.base import NodeClassifier
 from ncgc.models.ncgc import NCGC
 from ncgc.models.stored import save_model
 from ncgc.report import Abstain, Candidate, Reliability, ReportData, Suggestion, layout_2d, render_report
-from ncgc.report.sample import shown_nodes
+from ncgc.report.map_nodes import shown_nodes
 from ncgc.runs.config import hyper_of
 from ncgc.runs.labelling import Labelling
 from ncgc.selection.active import names_of, suggestions_frame
@@ -109,7 +109,7 @@ def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
         given=given,
         predicted=predicted,
         probabilities=probabilities,
-        facts=_facts(labelling),
+        summary_rows=_facts(labelling),
         notes=labelling.tables.notes,
         columns=[] if encoder is None else encoder.describe(),
         truth=labelling.truth,

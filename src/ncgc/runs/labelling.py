@@ -13,13 +13,13 @@ from ncgc.datasets import Split
 from ncgc.errors import InputError
 from ncgc.evaluation.calibration import FoldWatcher
 from ncgc.evaluation.metrics import accuracy, expected_calibration_error, macro_f1
+from ncgc.graph.features import DENSE
 from ncgc.io import GraphTables, read_graph
-from ncgc.io.tables.assemble import GRAPHML
 from ncgc.io.tables.columns import named_column
-from ncgc.io.tables.roles import read_split
-from ncgc.io.tables.tables import as_table
+from ncgc.io.tables.labels import read_split
+from ncgc.io.tables.read_graph import GRAPHML
+from ncgc.io.tables.table import as_table
 from ncgc.models.base import NodeClassifier
-from ncgc.params.heuristics import DENSE
 from ncgc.runs.config import hyper_of, make_estimator
 from ncgc.runs.fit_config import FitConfig
 from ncgc.selection.active import NextLabel, suggest_labels

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ncgc.datasets import Split
-from ncgc.evaluation.calibration import deal
+from ncgc.evaluation.calibration import assign_folds
 from ncgc.evaluation.metrics import accuracy
 from ncgc.graph import Graph
 from ncgc.training import Watcher
@@ -74,7 +74,7 @@ def choose_method(
         say: hears a sentence about each candidate.
         progress: a watcher of the epochs of a candidate, for a bar.
     """
-    fold = deal(graph.labels[split.train], FOLDS, seed)
+    fold = assign_folds(graph.labels[split.train], FOLDS, seed)
     held_out = int((fold >= 0).sum())
     trials: list[Trial] = []
     left_out: list[str] = []

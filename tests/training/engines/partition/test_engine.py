@@ -11,7 +11,7 @@ from ncgc.errors import ParameterError
 from ncgc.graph.features import FeatureNormalizer
 from ncgc.models.ncgc_components import make_learner, make_network, make_objective
 from ncgc.nn import GraphOperators
-from ncgc.ops import RowDraws
+from ncgc.ops import RowGenerator
 from ncgc.training import Checkpointing
 from ncgc.training.engines.full_batch import ncgc_full_batch
 from ncgc.training.engines.partition import engine, historical_embeddings, partition
@@ -233,7 +233,7 @@ def test_dropout_in_a_block_of_labels_is_that_of_its_nodes(make_planted, backbon
     seen = {}
     for name, operators in {"block": block, "part": by_parts.layout.source.part(nodes, hops=2)}.items():
         operators.reduction = KnownSum(torch.eye(8))
-        draws = RowDraws(by_parts.seed, operators.rows)
+        draws = RowGenerator(by_parts.seed, operators.rows)
         draws.begin(epoch)
         seen[name] = network(operators, draws, embeddings=False).logits[: len(nodes)]
     assert torch.allclose(seen["block"], seen["part"], atol=1e-5)

@@ -21,7 +21,7 @@ from scipy import sparse
 from torch import Tensor
 
 from ncgc.nn import SOGN, GraphOperators, Output
-from ncgc.nn.layer import Hidden, Layer, Pass
+from ncgc.nn.layers import ForwardPass, Hidden, Layer
 from ncgc.ops import ALONE, FeatureMatrix, Reduction, SparseMatrix
 from ncgc.ops.soft_orthogonal import gram
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings, buffer
@@ -73,7 +73,7 @@ def _forward(
         h = initial = _buffer(nodes, width)
         for rows in blocks:
             operators = RowOperators(source, rows)
-            initial[rows] = cast(Tensor, network.enter(operators.features, Pass(operators)))
+            initial[rows] = cast(Tensor, network.enter(operators.features, ForwardPass(operators)))
     shared = _buffer(nodes, width) if history is None or network.decoupled else None
 
     def seen(operators: RowOperators) -> Hidden:
@@ -90,7 +90,7 @@ def _forward(
                 continue
             operators = RowOperators(source, rows, z)
             operators.reduction = reduction
-            forward = Pass(operators, initial=None if initial is None else initial[rows])
+            forward = ForwardPass(operators, initial=None if initial is None else initial[rows])
             following[rows] = network.layer(i, seen(operators), forward)
         h = following
     assert h is not None
@@ -107,7 +107,7 @@ def _attended(network: SOGN, i: int, source: PartSource, rows: slice, h: Tensor 
     operators = source.part(np.arange(rows.start, rows.stop), hops=1)
     operators.reduction = reduction
     seen: Hidden = operators.features if h is None else h[operators.rows]
-    return network.layer(i, seen, Pass(operators))[: operators.owned]
+    return network.layer(i, seen, ForwardPass(operators))[: operators.owned]
 
 
 def _transform(
