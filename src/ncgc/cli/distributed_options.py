@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ncgc.datasets import Split
     from ncgc.graph import Graph
     from ncgc.training import Watcher
-    from ncgc.training.engines.distributed.account import Account
+    from ncgc.training.engines.distributed.communication import CommunicationReport
     from ncgc.training.engines.distributed.group import Group
 
 PANEL = "Several processes and checkpoints"
@@ -49,7 +49,7 @@ class Scale:
     every: int
     resume: bool
     group: Group | None = None
-    account: Account | None = None  # of the latest training in several processes
+    account: CommunicationReport | None = None  # of the latest training in several processes
 
     def __post_init__(self) -> None:
         for name, value, low in (("processes", self.processes, 1), ("every", self.every, 1)):
@@ -81,7 +81,7 @@ class Scale:
         """The graph, and in all but the first of many processes its outline, unless each needs the ``whole``."""
         if self.group is None or whole:
             return load()
-        from ncgc.training.engines.distributed.graph_summary import read_by_first
+        from ncgc.training.engines.distributed.scatter import read_by_first
 
         return read_by_first(load, self.group)
 

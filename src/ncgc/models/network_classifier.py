@@ -22,7 +22,7 @@ from ncgc.params.parameter import declared
 from ncgc.training import Adam, KeepEpoch, LastEpoch, Stationary, StoppingRule, TrainingResult, Watcher
 from ncgc.training.engines.full_batch import train_full_batch
 from ncgc.training.engines.partition.label_blocks import LabelOperators
-from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.engines.partition.part_operators import PartSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class TrainingData:
 
     def _around(self, nodes: Tensor) -> GraphOperators:
         assert self.depth is not None
-        return LabelOperators(Source(self.graph, FeatureNormalizer("raw")), nodes.numpy(), self.depth)
+        return LabelOperators(PartSource(self.graph, FeatureNormalizer("raw")), nodes.numpy(), self.depth)
 
     @property
     def num_classes(self) -> int:

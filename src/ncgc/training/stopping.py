@@ -41,7 +41,7 @@ class StoppingRule(Protocol):
 
         Args:
             epoch: counted from 1.
-            logits: (n, K) of an evaluation pass; empty where :meth:`evaluates` said no.
+            logits: (n, K) of an evaluation pass; empty where :meth:`evaluates` is False.
 
         Returns:
             Quantities for the history. ``best_epoch == epoch`` afterwards means: keep these weights.

@@ -16,9 +16,9 @@ from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.training.checkpoint import Peers, Single
 from ncgc.training.engines.full_batch import FullBatch, evaluate_graph, ncgc_full_batch
 from ncgc.training.engines.partition.engine import LocalLayout, Partition, check_partition
+from ncgc.training.engines.partition.halo import WHOLE, Ownership
 from ncgc.training.engines.partition.inference import evaluate_by_rows
-from ncgc.training.engines.partition.ownership import WHOLE, Ownership
-from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.engines.partition.part_operators import PartSource
 from ncgc.training.history import Watcher
 from ncgc.training.learner import Learner
 
@@ -87,7 +87,7 @@ class OneProcess:
         if self.parameters["batch"] == "full":
             self._operators = GraphOperators(self.normalizer.apply(self.graph))
             return ncgc_full_batch(learner, self._operators, torch.Generator().manual_seed(seed))
-        self._source = Source(self.graph, self.normalizer)
+        self._source = PartSource(self.graph, self.normalizer)
         layout = LocalLayout(self._source, learner, self.parameters["parts"], self.parameters["halo"])
         return Partition(learner, layout, self.parameters["steps_per_epoch"], seed)
 
@@ -118,5 +118,5 @@ def evaluate(network: SOGN, graph: Graph, normalizer: FeatureNormalizer, batch: 
         (n, d) embeddings and (n, K) logits.
     """
     if batch == "partitions":
-        return evaluate_by_rows(network, Source(graph, normalizer))
+        return evaluate_by_rows(network, PartSource(graph, normalizer))
     return evaluate_graph(network, graph, normalizer)

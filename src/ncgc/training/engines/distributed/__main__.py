@@ -15,7 +15,7 @@ from types import FrameType
 from ncgc.errors import PeerError
 
 WATCHED = ("TORCHELASTIC_RUN_ID", "NCGC_LAUNCHED")  # torchrun's and our launcher's mark
-LOOK = 0.5  # seconds between two looks at whether the launcher lives
+CHECK = 0.5  # seconds between two checks that the launcher lives
 
 
 def told_to_end(number: int, frame: FrameType | None) -> None:
@@ -24,15 +24,16 @@ def told_to_end(number: int, frame: FrameType | None) -> None:
 
 
 def end_with(parent: int) -> None:
-    """End when the launcher is gone: killed, it cannot tell us, and a training that nobody knows of would go on writing."""
+    """End when the launcher is gone: a killed launcher sends no signal, and its processes would train and write on unseen."""
     while os.getppid() == parent:
-        time.sleep(LOOK)
+        time.sleep(CHECK)
     rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
     print(f"Error: Process {rank} of {size} ends, since what started it is gone.", file=sys.stderr, flush=True)
     os._exit(3)
 
 
 def main() -> int:
+    """Run the command of this process; its exit code."""
     if any(mark in os.environ for mark in WATCHED):
         threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     from ncgc.cli import main as command

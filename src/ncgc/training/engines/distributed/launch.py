@@ -12,16 +12,23 @@ from collections.abc import Sequence
 
 from ncgc.errors import PeerError
 
-GRACE = 10.0  # seconds that the others have to say what they miss, once one has failed
+GRACE = 10.0  # seconds that the others have to report the loss, once one has failed
 POLL = 0.05
 LAUNCHED = "NCGC_LAUNCHED"  # in the environment of a process whose end is its launcher's
 
 
 def launch(words: Sequence[str], processes: int) -> int:
-    """Run ``python -m ncgc.training.engines.distributed`` with these words in so many processes and return the exit code.
+    """Run ``python -m ncgc.training.engines.distributed`` in several processes on this machine.
 
     The environment is torchrun's (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), which on one machine is all that torchrun
-    adds; without it, a lost process is one sentence of ours and not a page of torchrun's.
+    adds. Without torchrun a lost process is one line on the screen and not a page.
+
+    Args:
+        words: the command line, such as ``["train", "cora"]``.
+        processes: how many.
+
+    Returns:
+        The exit code: 0 if all processes ended well, otherwise that of the first that failed.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -63,7 +70,7 @@ def _awaited(children: list[subprocess.Popen[bytes]], terminated: list[int]) -> 
             if failed and failed_at is None:
                 failed_at = time.monotonic()
             if failed:
-                # what a process says with its code is worth more than that another was killed
+                # a code of its own says more than that a process was killed
                 code = next((found for found in failed if found > 0), 3)
             if None not in codes or (failed_at is not None and time.monotonic() - failed_at > GRACE):
                 return code
