@@ -4,7 +4,7 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.errors import ParameterError
-from ncgc.params.presets import method_preset, preset
+from ncgc.params.presets import BACKBONES, method_preset, other_defaults, preset, recipe
 from ncgc.runs.run import effective
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
@@ -75,3 +75,37 @@ def test_narrower_tables_of_a_method_win():
     assert method_preset("appnp", "cs").get("features", "row") == "row"
     photo = method_preset("appnp", "photo")
     assert (photo["features"], photo["weight_decay"], photo["epochs"]) == ("centred", 5e-4, 500)
+
+
+def test_some_backbones_have_settings_of_their_own_and_gcn_has_none():
+    assert {"gat", "gcnii", "appnp"} <= {name for name in BACKBONES if recipe({"backbone": name})}
+    assert recipe({}) == recipe({"backbone": "gcn"}) == {}
+    for backbone in BACKBONES:
+        values = preset("default", backbone, "cora")
+        assert recipe({"backbone": backbone}) == {name: value for name, value in values.items() if name != "backbone"}
+
+
+def test_what_is_given_is_left_alone():
+    assert "num_layers" not in recipe({"backbone": "gcnii", "num_layers": 2})
+    assert recipe({"backbone": "gat", "heads": 1}) == {}
+
+
+@pytest.mark.parametrize(("hidden", "heads"), [(64, 8), (12, 4), (7, 1)])
+def test_heads_divide_the_width_given(hidden, heads):
+    assert recipe({"backbone": "gat", "hidden": hidden}) == {"heads": heads}
+
+
+def test_other_settings_by_name():
+    assert recipe({"backbone": "gcnii"}, "cora", "paper")["num_layers"] == 32
+    with pytest.raises(ParameterError, match="did you mean 'paper'"):
+        recipe({}, "cora", "papers")
+
+
+def test_other_defaults():
+    assert other_defaults("heads") == {"gat": 8}
+    assert other_defaults("beta") == {}
+
+
+def test_a_backbone_without_settings_has_no_recipe():
+    assert recipe({"backbone": lambda inside, out: None}) == recipe({"backbone": "gnc"}) == {}
+    assert recipe({"backbone": "gat", "hidden": "wide"}) == {"heads": 8}  # refused when the width is checked

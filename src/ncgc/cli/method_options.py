@@ -68,8 +68,9 @@ def given_parameters(texts: Mapping[str, Any], sets: Sequence[str] | None, metho
 
 def method_settings(method: str, dataset: str | None = None, settings: str | None = None) -> dict[str, Any]:
     """What a method's authors recommend, for a data set they used or for any; named settings are NCGC's own."""
+    from ncgc.models.registry import find_method
     from ncgc.params.presets import method_preset
 
     if settings not in (None, "default"):
         raise ParameterError(f"The settings {settings!r} are NCGC's; {method} has its own, which --set changes.")
-    return method_preset(method, dataset)
+    return method_preset(method, dataset, find_method(method).PARAMETERS)

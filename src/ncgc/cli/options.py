@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ncgc.params.parameter import PARAMETERS, Parameter
-from ncgc.params.recommended import exceptions
+from ncgc.params.presets import other_defaults
 from ncgc.runs.config import from_word
 
 METAVARS = {int: "INT", float: "FLOAT", str: "WORD"}
@@ -90,7 +90,7 @@ def _span(parameter: Parameter) -> str:
 
 
 def _others(parameter: Parameter) -> dict[str, Any]:
-    return exceptions(parameter.name) if parameter.name in PARAMETERS else {}
+    return other_defaults(parameter.name) if parameter.name in PARAMETERS else {}
 
 
 def _word(value: Any) -> str:

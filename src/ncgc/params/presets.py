@@ -1,4 +1,6 @@
-"""Named settings, one TOML a method in ``settings/``: hyper-parameters for all, by backbone, and by data set.
+"""Named settings: recommended hyper-parameters in TOML files of ``settings/``.
+
+NCGC has one file for each set of settings (default, tuned, paper):
 
     [common]            for every backbone and data set
     [gcn]               for one backbone
@@ -6,29 +8,46 @@
     [gcn.cora]          for one backbone on one data set
     beta = 0.003
 
-The narrower wins. Settings without any table for a data set are for all data sets.
+The narrower table wins. Settings without tables for data sets hold for all of them.
 
-The methods NCGC is compared with have a file each in ``settings/methods/``: a table [common], one a data set, and between them
-[large], for the Amazon and Coauthor graphs, where few authors give settings and runs are long, and [amazon], for Photo and
-Computers, whose features are dense.
+Every other method has a file in ``settings/methods/``: a table [common], one for each data set, and between them [large], for the
+Amazon and Coauthor graphs, where few authors give settings and runs are long, and [amazon], for Photo and Computers, whose
+features are dense.
 """
 
 from __future__ import annotations
 
+import math
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from numbers import Integral
 from typing import Any
 
 from ncgc.errors import ParameterError
-from ncgc.params.parameter import check_parameters, unknown_name
+from ncgc.params.parameter import DEFAULTS, PARAMETERS, Parameter, check_parameters, unknown_name
 
 AMAZON = ("photo", "computers")
 GROUPS = {"large": (*AMAZON, "cs", "physics"), "amazon": AMAZON}  # tables for several data sets
+DEFAULT_PRESET = "default"
+BACKBONES = PARAMETERS["backbone"].choices
+_REMEDY = "give the hyper-parameters one by one."
 
 
 def preset(name: str, backbone: str, dataset: str) -> dict[str, Any]:
-    """The hyper-parameters that settings ``name`` give to a backbone on a data set.
+    """Hyper-parameters that named settings give to NCGC with a backbone on a data set.
+
+    Args:
+        name: a file of ``settings/`` without its ending: "default", "tuned" or "paper".
+        backbone: one of :data:`BACKBONES`.
+        dataset: matters to settings that have a table for each data set.
+
+    Returns:
+        The settings by parameter name, ``backbone`` among them.
+
+    Raises:
+        ParameterError: no such settings, or nothing in them for this backbone or data set.
 
     >>> preset("paper", "gcn", "cora")["hidden"]
     512
@@ -41,38 +60,79 @@ def preset(name: str, backbone: str, dataset: str) -> dict[str, Any]:
     if by_dataset and dataset not in by_dataset:
         raise ParameterError(f"The settings '{name}' have nothing for the data set {dataset!r}; {_REMEDY}")
     shared = {key: value for key, value in own.items() if not isinstance(value, dict)}
-    values = {"backbone": backbone, **tables.get("common", {}), **shared, **by_dataset.get(dataset, {})}
-    # TOML has no none
-    values = {key: None if value == "none" else value for key, value in values.items()}
+    values = _with_none({"backbone": backbone, **tables.get("common", {}), **shared, **by_dataset.get(dataset, {})})
     check_parameters(values, f"settings/{name}.toml")
     return values
 
 
-def method_preset(method: str, dataset: str | None = None) -> dict[str, Any]:
-    """The hyper-parameters of a method of ``ncgc.models.registry`` on a data set, or on any: those of its authors where they are known.
+def recipe(given: Mapping[str, Any], dataset: str = "", name: str = DEFAULT_PRESET) -> dict[str, Any]:
+    """NCGC's recommended hyper-parameters for the backbone in ``given``, without those in ``given``.
+
+    The number of heads is lowered where it would not divide the given width.
+
+    Args:
+        given: hyper-parameters that are already set. A backbone that is a function, or unknown, has no recipe.
+        dataset: matters to settings that have a table for each data set.
+        name: which settings to take, see :func:`preset`.
+
+    Returns:
+        Only what the settings add; empty for the default GCN.
+
+    >>> recipe({"backbone": "appnp"}), recipe({}), recipe({"backbone": "gat", "hidden": 12})
+    ({'num_layers': 1}, {}, {'heads': 4})
+    """
+    backbone = given.get("backbone", DEFAULTS["backbone"])
+    if not isinstance(backbone, str) or backbone not in BACKBONES:
+        return {}
+    values = preset(name, backbone, dataset)
+    added = {key: value for key, value in values.items() if key not in given and key != "backbone"}
+    hidden = {**DEFAULTS, **values, **given}["hidden"]
+    if "heads" in added and isinstance(hidden, Integral):  # a wrong width is for the check to refuse
+        added["heads"] = math.gcd(added["heads"], int(hidden))
+    return added
+
+
+def other_defaults(name: str) -> dict[str, Any]:
+    """By backbone, what its recipe gives to a parameter where that is not the parameter's default.
+
+    >>> other_defaults("num_layers")
+    {'gcnii': 8, 'appnp': 1}
+    """
+    found = {backbone: recipe({"backbone": backbone}).get(name, DEFAULTS[name]) for backbone in BACKBONES}
+    return {backbone: value for backbone, value in found.items() if value != DEFAULTS[name]}
+
+
+def method_preset(
+    method: str, dataset: str | None = None, known: Mapping[str, Parameter] | None = None
+) -> dict[str, Any]:
+    """Hyper-parameters of a method other than NCGC: those of its authors where they are known.
+
+    Args:
+        method: the name of the method, which is that of its file.
+        dataset: the data set, or None for what holds on any graph.
+        known: the method's parameter table; with it every value is checked.
 
     >>> method_preset("gcn", "cora")["hidden"]
     16
     """
-    from ncgc.models.registry import find_method  # torch comes with it
-
-    kind = find_method(method)
     tables = method_tables(method)
     groups = [group for group, members in GROUPS.items() if dataset in members]
     chosen = ["common", *groups, *([dataset] if dataset else [])]
-    values = {key: value for table in chosen for key, value in tables.get(table, {}).items()}
-    values = {key: None if value == "none" else value for key, value in values.items()}
-    check_parameters(values, f"settings/methods/{method}.toml", kind.PARAMETERS)
+    values = _with_none({key: value for table in chosen for key, value in tables.get(table, {}).items()})
+    if known is not None:
+        check_parameters(values, f"settings/methods/{method}.toml", known)
     return values
 
 
 def method_tables(method: str) -> dict[str, dict[str, Any]]:
-    """The tables of a method's file as they stand there, by name; none where it has no file."""
+    """The tables of a method's settings file by name; empty for a method without a file."""
     path = files("ncgc.params") / "settings" / "methods" / f"{method}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-_REMEDY = "give the hyper-parameters one by one."
+def _with_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    """TOML has no null, so the files write "none"."""
+    return {key: None if value == "none" else value for key, value in values.items()}
 
 
 @cache

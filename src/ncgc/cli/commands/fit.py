@@ -20,7 +20,7 @@ from ncgc.cli.options import keyword, option
 from ncgc.cli.screen import Screen, complain, count, percent, seconds
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
-from ncgc.params.recommended import recommended
+from ncgc.params.presets import recipe
 from ncgc.runs.config import HYPER, OURS
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def advised(method: str, parameters: dict[str, Any]) -> dict[str, Any]:
 
     if method == AUTO:
         return {}
-    found = recommended(parameters) if method == OURS else method_settings(method)
+    found = recipe(parameters) if method == OURS else method_settings(method)
     return {name: value for name, value in found.items() if name not in parameters}
 
 

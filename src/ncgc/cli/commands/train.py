@@ -21,7 +21,7 @@ from ncgc.cli.screen import Screen, Watch, complain, count, percent, seconds
 from ncgc.datasets.catalogue import CATALOGUE
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
-from ncgc.params.recommended import SETTINGS, recommended
+from ncgc.params.presets import DEFAULT_PRESET, recipe
 from ncgc.runs.config import HYPER, OURS, RUN, RunConfig, Settings, check_setting, make_estimator, read_config
 from ncgc.runs.result import INTERRUPTED, RunResult, deviation, json_line, mean, summary, write_results
 
@@ -64,7 +64,7 @@ FIXED = (
                 "--settings",
                 metavar="NAME",
                 help="Named hyper-parameters for this backbone and data set: default, tuned or paper. Default "
-                f"{SETTINGS}; options override them.",
+                f"{DEFAULT_PRESET}; options override them.",
                 rich_help_panel=_PANEL,
             ),
         ],
@@ -160,7 +160,7 @@ def _train(
         raise ParameterError(f"Which data set? Give one of {NAMES}, or a --config that names one.")
     dataset = RunConfig.from_layers(given).dataset
     if chosen == OURS:
-        run = RunConfig.from_layers(recommended(given, dataset, preset or SETTINGS), given)
+        run = RunConfig.from_layers(recipe(given, dataset, preset or DEFAULT_PRESET), given)
     else:
         run = RunConfig.from_layers(method_settings(chosen, dataset, preset), given)
     inside = "WORLD_SIZE" in os.environ and "RANK" in os.environ

@@ -17,8 +17,7 @@ from ncgc.datasets.catalogue import CATALOGUE, find_info
 from ncgc.errors import OutputError, ParameterError
 from ncgc.files import write_text
 from ncgc.params.parameter import DEFAULTS, PARAMETERS, check_parameters, unknown_name
-from ncgc.params.presets import preset
-from ncgc.params.recommended import recommended
+from ncgc.params.presets import preset, recipe
 from ncgc.selection.tuning.space import DEFAULT, Space, space_for
 from ncgc_bench.study import FIRST_SEED
 
@@ -240,7 +239,7 @@ def settings_toml(tuning: Tuning, accuracy: float, parameters: dict[str, Any]) -
     """The best settings as a configuration that `ncgc train --config` takes."""
     task = tuning.task
     # what `ncgc train` would add of its own had no part in these trials
-    unsaid = {key: DEFAULTS[key] for key in recommended(parameters)}
+    unsaid = {key: DEFAULTS[key] for key in recipe(parameters)}
     parameters = {**unsaid, **parameters}
     table: dict[str, Any] = {
         "dataset": task.dataset,

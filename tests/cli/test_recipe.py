@@ -1,4 +1,4 @@
-"""What holds where nothing was given: the default settings of the backbone, for `train`, `fit` and what they write."""
+"""`ncgc train` and `ncgc fit` take the recipe of the backbone where nothing was given, and write it down."""
 
 import tomllib
 from types import SimpleNamespace
@@ -7,12 +7,10 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.cli.commands.tune import settings_toml
-from ncgc.errors import ParameterError
 from ncgc.params.parameter import DEFAULTS
-from ncgc.params.presets import preset
-from ncgc.params.recommended import BACKBONES, exceptions, recommended
+from ncgc.params.presets import BACKBONES, preset, recipe
 
-SPECIAL = [name for name in BACKBONES if recommended({"backbone": name})]
+SPECIAL = [name for name in BACKBONES if recipe({"backbone": name})]
 
 
 def written(folder):
@@ -25,34 +23,6 @@ def in_toml(value):
 
 def default(backbone):
     return {name: value for name, value in preset("default", backbone, "cora").items() if name != "backbone"}
-
-
-def test_some_backbones_have_settings_of_their_own_and_gcn_has_none():
-    assert {"gat", "gcnii", "appnp"} <= set(SPECIAL)
-    assert recommended({}) == recommended({"backbone": "gcn"}) == {}
-    for backbone in BACKBONES:
-        assert recommended({"backbone": backbone}) == default(backbone)
-
-
-def test_what_is_given_is_left_alone():
-    assert "num_layers" not in recommended({"backbone": "gcnii", "num_layers": 2})
-    assert recommended({"backbone": "gat", "heads": 1}) == {}
-
-
-@pytest.mark.parametrize(("hidden", "heads"), [(64, 8), (12, 4), (7, 1)])
-def test_heads_divide_the_width_given(hidden, heads):
-    assert recommended({"backbone": "gat", "hidden": hidden}) == {"heads": heads}
-
-
-def test_other_settings_by_name():
-    assert recommended({"backbone": "gcnii"}, "cora", "paper")["num_layers"] == 32
-    with pytest.raises(ParameterError, match="did you mean 'paper'"):
-        recommended({}, "cora", "papers")
-
-
-def test_exceptions():
-    assert exceptions("heads") == {"gat": 8}
-    assert exceptions("beta") == {}
 
 
 @pytest.mark.parametrize("backbone", SPECIAL)
