@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ncgc.params.presets import method_preset, preset
-from ncgc.runs.run import PLAIN, Run
+from ncgc.runs.spec import PLAIN, Run
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")

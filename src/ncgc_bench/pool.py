@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ncgc.errors import NCGCError
-from ncgc.runs.run import Run
+from ncgc.runs.spec import Run
 from ncgc_bench.store import Store
 
 HEARING = 0.2  # seconds between two moments at which Ctrl-C is heard

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ncgc.errors import NCGCError
-from ncgc.runs.run import Run, key_of_record
+from ncgc.runs.spec import Run, key_of_record
 
 FOLDER = Path("benchmarks/results")
 REQUIRED = ("dataset", "split", "labels_per_class", "seed", "method", "settings", "test_accuracy")

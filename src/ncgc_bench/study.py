@@ -30,7 +30,7 @@ from typing import Any
 from ncgc.errors import ParameterError
 from ncgc.params.parameter import check_parameters, unknown_name
 from ncgc.params.presets import method_preset
-from ncgc.runs.run import Run
+from ncgc.runs.spec import Run
 from ncgc_bench.plans import Entry
 
 KEYS = ("datasets", "labels_per_class", "seeds", "blind")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ncgc.runs.run import Run
+from ncgc.runs.spec import Run
 from ncgc_bench.store import Store
 
 

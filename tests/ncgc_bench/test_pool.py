@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ncgc.runs.execute import execute
-from ncgc.runs.run import Run
+from ncgc.runs.spec import Run
 from ncgc_bench.pool import _interrupt_held, _threads_in_children, make
 from ncgc_bench.store import Store
 
@@ -23,7 +23,7 @@ RUNS = [Run("digits", "few", 1, seed, parameters=QUICK) for seed in range(6)]
 SCRIPT = """
 import sys
 from ncgc_bench.pool import make
-from ncgc.runs.run import Run
+from ncgc.runs.spec import Run
 from ncgc_bench.store import Store
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ncgc.runs.run import Run
+from ncgc.runs.spec import Run
 from ncgc_bench.store import Store, StoreError
 
 RUNS = [Run("digits", "few", 1, seed) for seed in range(4)]

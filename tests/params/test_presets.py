@@ -5,7 +5,7 @@ import pytest
 from ncgc import NCGC
 from ncgc.errors import ParameterError
 from ncgc.params.presets import BACKBONES, method_preset, other_defaults, preset, recipe
-from ncgc.runs.run import effective
+from ncgc.runs.spec import effective
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
 

@@ -15,7 +15,7 @@ from ncgc.errors import NCGCError
 from ncgc.evaluation.metrics import accuracy, expected_calibration_error, macro_f1
 from ncgc.runs import execute as module
 from ncgc.runs.execute import Interrupted, execute, revision
-from ncgc.runs.run import Run
+from ncgc.runs.spec import Run
 
 TINY = {"hidden": 8, "epochs": 12, "warmup": 1, "ramp": 1}
 

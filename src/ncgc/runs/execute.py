@@ -22,7 +22,7 @@ from ncgc.evaluation.metrics import accuracy, expected_calibration_error, macro_
 from ncgc.graph import Graph
 from ncgc.models.ncgc import NCGC
 from ncgc.models.registry import find_method
-from ncgc.runs.run import Run
+from ncgc.runs.spec import Run
 
 
 class Interrupted(Exception):

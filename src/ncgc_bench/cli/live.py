@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ncgc.cli.screen import count, percent, seconds
-from ncgc.runs.run import Run
+from ncgc.runs.spec import Run
 from ncgc_bench.plans import Entry
 from ncgc_bench.pool import Outcome
 from ncgc_bench.store import Store

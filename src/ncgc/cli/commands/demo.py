@@ -83,7 +83,7 @@ def demo(
 
 def _compare(graph: Graph, splits: list[Split], config: RunConfig, screen: Screen) -> Iterator[Outcome]:
     """Every method on every split."""
-    from ncgc.cli.fitting import fit
+    from ncgc.cli.progress import fit
     from ncgc.models.ncgc import NCGC
     from ncgc.models.registry import LabelSpreading
 

@@ -210,7 +210,7 @@ def _chosen(config: FitConfig, tables: Any, split: Any, screen: Screen) -> tuple
 
 def _train(config: FitConfig, tables: Any, split: Any, model: Any, screen: Screen) -> Labelling | None:
     """Fit and calibrate with a bar each; None after Ctrl-C."""
-    from ncgc.cli.fitting import Interruption, fit
+    from ncgc.cli.progress import Interruption, fit
     from ncgc.evaluation.calibration import LEAST
     from ncgc.runs.labelling import finish
 

@@ -222,7 +222,7 @@ def _runs(run: RunConfig, graph: Graph, screen: Screen, scale: Scale) -> tuple[l
 
 
 def _one(run: RunConfig, seed: int, graph: Graph, screen: Screen, scale: Scale) -> tuple[RunResult | None, bool]:
-    from ncgc.cli.fitting import fit
+    from ncgc.cli.progress import fit
     from ncgc.datasets import make_split
 
     sizes = {"labels_per_class": run.labels_per_class, "val_per_class": run.val_per_class}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncgc.errors import ParameterError
 from ncgc.params.parameter import PARAMETERS, unknown_name
-from ncgc.runs.run import OF_BACKBONE
+from ncgc.runs.spec import OF_BACKBONE
 
 if TYPE_CHECKING:
     from optuna.trial import Trial

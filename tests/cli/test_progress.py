@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from ncgc.cli.fitting import Interruption
+from ncgc.cli.progress import Interruption
 
 
 def test_first_ctrl_c_waits_for_the_epoch_and_the_second_does_not():

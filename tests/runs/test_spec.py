@@ -11,8 +11,8 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.params.parameter import PARAMETERS, Parameter
-from ncgc.runs import run as module
-from ncgc.runs.run import PLAIN, Run, effective, key_of_record
+from ncgc.runs import spec as module
+from ncgc.runs.spec import PLAIN, Run, effective, key_of_record
 
 TINY = {"hidden": 8, "epochs": 5, "warmup": 1, "ramp": 1}
 CONTEXTS = {
