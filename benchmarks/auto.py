@@ -23,9 +23,8 @@ import pandas as pd
 from scipy import sparse
 
 from ncgc import Graph, Split, load_dataset
-from ncgc.cli.commands.fit import AUTO_BACKBONE
 from ncgc.datasets import few_split
-from ncgc.runs.execute import revision
+from ncgc.runs.environment import revision
 from ncgc.selection.auto import CANDIDATES
 
 STORE = Path(__file__).resolve().parent / "results" / "auto.jsonl"
@@ -49,8 +48,8 @@ def write_tables(graph: Graph, split: Split, folder: Path) -> list[str]:
 
 def fitted(tables: list[str], folder: Path, method: str, seed: int) -> dict[str, Any]:
     """The last line of `ncgc fit --json`."""
-    backbone = ["--backbone", AUTO_BACKBONE] if method == "ncgc" else []
-    words = [*tables, "--method", method, *backbone, "--seed", str(seed), "--budget", BUDGET, "--folds", "0"]
+    own = [f"--set={name}={value}" for name, value in CANDIDATES.get(method, {}).items()]
+    words = [*tables, "--method", method, *own, "--seed", str(seed), "--budget", BUDGET, "--folds", "0"]
     command = [sys.executable, "-m", "ncgc", "fit", *words, "--no-report", "--json", "--out", str(folder / method)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

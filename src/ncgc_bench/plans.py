@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ncgc.params.presets import method_preset, preset
-from ncgc.runs.spec import PLAIN, Run
+from ncgc.params.presets import PLAIN, method_preset, preset
+from ncgc.runs.spec import RunSpec
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
 BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
@@ -40,7 +40,7 @@ OTHERS = ("label_spreading",)  # methods that have no backbone
 class Entry:
     """A run and its place: data set, split, variant, backbone (None for a method without), and the value swept."""
 
-    run: Run
+    run: RunSpec
     dataset: str
     split: str
     variant: str
@@ -51,13 +51,13 @@ class Entry:
     @property
     def row(self) -> tuple[str, str]:
         """Backbone and variant, with the value where a parameter is swept."""
-        swept = self.value is not None and self.run.labels_per_class is None
+        swept = self.value is not None and self.run.dataset.labels_per_class is None
         return self.backbone or "", f"{self.variant} {self.value:g}" if swept else self.variant
 
     @property
     def column(self) -> str:
         """The data set, with the labels of a class where they are given."""
-        labels = self.run.labels_per_class
+        labels = self.run.dataset.labels_per_class
         return self.dataset if labels is None else f"{self.dataset} {labels}"
 
 
@@ -79,12 +79,12 @@ def table_plan(
             for variant, changes in variants.items():
                 parameters = {**base, **changes}
                 for seed in seeds:
-                    run = Run(dataset, split, None, seed, parameters=parameters)
+                    run = RunSpec.on_dataset(dataset, split, None, seed, parameters=parameters)
                     entries.append(Entry(run, dataset, split, variant, backbone, settings))
         for other in others:
             own = method_preset(other, dataset)
             for seed in seeds:
-                run = Run(dataset, split, None, seed, method=other, parameters=own)
+                run = RunSpec.on_dataset(dataset, split, None, seed, method=other, parameters=own)
                 entries.append(Entry(run, dataset, split, other, None, settings))
     return entries
 
@@ -139,7 +139,7 @@ def sweep_plan(
             for name, values in sweeps.items():
                 for value in values:
                     for seed in range(runs if runs is not None else default_runs(dataset, split)):
-                        run = Run(dataset, split, None, seed, parameters={**base, name: value})
+                        run = RunSpec.on_dataset(dataset, split, None, seed, parameters={**base, name: value})
                         entries.append(Entry(run, dataset, split, name, backbone, settings, value))
     return entries
 
@@ -162,11 +162,11 @@ def labels_plan(
                 base = preset(settings, backbone, dataset)
                 for variant, changes in variants.items():
                     for seed in seeds:
-                        run = Run(dataset, "few", count, seed, parameters={**base, **changes})
+                        run = RunSpec.on_dataset(dataset, "few", count, seed, parameters={**base, **changes})
                         entries.append(Entry(run, dataset, "few", variant, backbone, settings, count))
             for other in others:
                 own = method_preset(other, dataset)
                 for seed in seeds:
-                    run = Run(dataset, "few", count, seed, method=other, parameters=own)
+                    run = RunSpec.on_dataset(dataset, "few", count, seed, method=other, parameters=own)
                     entries.append(Entry(run, dataset, "few", other, None, settings, count))
     return entries

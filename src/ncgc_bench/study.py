@@ -30,11 +30,11 @@ from typing import Any
 from ncgc.errors import ParameterError
 from ncgc.params.parameter import check_parameters, unknown_name
 from ncgc.params.presets import method_preset
-from ncgc.runs.spec import Run
+from ncgc.runs.spec import RunSpec
+from ncgc.selection.tuning.space import FIRST_SEED
 from ncgc_bench.plans import Entry
 
 KEYS = ("datasets", "labels_per_class", "seeds", "blind")
-FIRST_SEED = 1000  # of splits to choose on; tables begin at 0
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Cell:
     variant: str
     dataset: str
     labels_per_class: int
-    runs: tuple[Run, ...]
+    runs: tuple[RunSpec, ...]
 
 
 def read_study(path: str | Path) -> list[Cell]:
@@ -77,7 +77,9 @@ def read_study(path: str | Path) -> list[Cell]:
                 owner = f"{path}, variant {name!r},"
                 method, parameters = _described(dataset, base, changes, owner)
                 blind = bool(study.get("blind", False))
-                runs = (Run(dataset, "random", labels, seed, method, blind, parameters) for seed in seeds)
+                runs = (
+                    RunSpec.on_dataset(dataset, "random", labels, seed, method, blind, parameters) for seed in seeds
+                )
                 cells.append(Cell(name, dataset, labels, tuple(runs)))
     return cells
 
@@ -114,7 +116,7 @@ def _listed(study: dict[str, Any], name: str, kind: type, path: Path, default: S
 def study_plan(path: str | Path) -> list[Entry]:
     """The runs of a study with their places: a row a variant, a column a data set and number of labels."""
     return [
-        Entry(run, cell.dataset, run.split, cell.variant, None, Path(path).stem, cell.labels_per_class)
+        Entry(run, cell.dataset, run.dataset.split, cell.variant, None, Path(path).stem, cell.labels_per_class)
         for cell in read_study(path)
         for run in cell.runs
     ]

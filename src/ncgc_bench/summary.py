@@ -18,8 +18,8 @@ from ncgc_bench.store import Store
 QUANTITIES: dict[str, tuple[float, int]] = {
     "test_accuracy": (100.0, 1),
     "val_accuracy": (100.0, 1),
-    "macro_f1": (100.0, 1),
-    "ece": (100.0, 1),
+    "test_macro_f1": (100.0, 1),
+    "test_calibration_error": (100.0, 1),
     "seconds": (1.0, 1),
     "peak_mib": (1.0, 0),
 }

@@ -18,8 +18,8 @@ from ncgc_bench.summary import QUANTITIES, Difference, Figures, Grid, Row, contr
 TITLES = {
     "test_accuracy": "Test accuracy in per cent",
     "val_accuracy": "Validation accuracy in per cent",
-    "macro_f1": "Macro F1 on the test nodes, times 100",
-    "ece": "Expected calibration error on the test nodes, in per cent",
+    "test_macro_f1": "Macro F1 on the test nodes, times 100",
+    "test_calibration_error": "Expected calibration error on the test nodes, in per cent",
     "seconds": "Seconds of a training",
     "peak_mib": "Peak memory of the process in MiB",
 }
@@ -128,8 +128,8 @@ def _place(kind: str, quantity: str, entry: Entry, row: Row) -> dict[str, Any]:
         "method": row[1],
         "dataset": entry.dataset,
         "split": entry.split,
-        "labels_per_class": entry.run.labels_per_class,
-        "value": None if entry.run.labels_per_class is not None else entry.value,  # of the parameter swept
+        "labels_per_class": entry.run.dataset.labels_per_class,
+        "value": None if entry.run.dataset.labels_per_class is not None else entry.value,  # of the parameter swept
     }
 
 

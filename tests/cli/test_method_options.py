@@ -5,8 +5,8 @@ import json
 import tomllib
 
 import pytest
-
 from ncgc.cli.method_options import given_parameters
+
 from ncgc.errors import ParameterError
 
 

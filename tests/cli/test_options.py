@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from ncgc.runs.config import HYPER, RUN
 
 from ncgc.cli.options import option, value_of
-from ncgc.runs.config import HYPER, RUN
 
 
 @pytest.mark.parametrize("parameter", (RUN | HYPER).values(), ids=lambda parameter: parameter.name)

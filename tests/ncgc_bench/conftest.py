@@ -8,23 +8,23 @@ from typing import Any
 
 import pytest
 
-from ncgc.runs.spec import Run
+from ncgc.runs.spec import RunSpec
 from ncgc_bench.store import Store
 
 
-def record_of(run: Run, accuracy: float = 0.8, **more: Any) -> dict[str, Any]:
+def record_of(run: RunSpec, accuracy: float = 0.8, **more: Any) -> dict[str, Any]:
     """What `execute` would give for a run, with this accuracy."""
     return {
-        "dataset": run.dataset,
-        "split": run.split,
-        "labels_per_class": run.labels_per_class,
+        "dataset": run.dataset.name,
+        "split": run.dataset.split,
+        "labels_per_class": run.dataset.labels_per_class,
         "seed": run.seed,
         "method": run.method,
-        "blind": run.blind,
+        "blind": run.dataset.blind,
         "test_accuracy": accuracy,
         "val_accuracy": accuracy,
-        "macro_f1": accuracy,
-        "ece": 0.1,
+        "test_macro_f1": accuracy,
+        "test_calibration_error": 0.1,
         "seconds": 2.0,
         "peak_mib": 300.0,
         "settings": run.settings,

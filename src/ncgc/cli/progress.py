@@ -1,21 +1,16 @@
-"""One `fit` on the command line: Ctrl-C ends it after the epoch at hand, and warnings become sentences."""
+"""A run on the screen: progress bars, warnings as sentences, and Ctrl-C that waits for the epoch at hand."""
 
 from __future__ import annotations
 
 import signal
 import threading
-import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ncgc.cli.screen import Screen, Watch
-
-if TYPE_CHECKING:
-    from ncgc.datasets import Split
-    from ncgc.graph import Graph
-    from ncgc.models.ncgc import NCGC
-    from ncgc.models.registry import Method
+from ncgc.runs.execute import Observer
 
 
 class Interruption:
@@ -25,7 +20,7 @@ class Interruption:
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
         self._previous: Any = None
 
     def __enter__(self) -> Interruption:
@@ -42,43 +37,46 @@ class Interruption:
             self._previous = None
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
+        if self.requested:
             raise KeyboardInterrupt
-        self.asked = True
+        self.requested = True
 
     def check(self) -> None:
-        if self.asked:
+        """Raise KeyboardInterrupt if Ctrl-C was pressed."""
+        if self.requested:
             raise KeyboardInterrupt
 
 
-def fit(
-    model: NCGC | Method,
-    graph: Graph,
-    split: Split,
-    screen: Screen,
-    label: str,
-    how: Callable[[Watch], object] | None = None,
-) -> bool:
-    """Fit with a bar and return whether Ctrl-C was pressed; the model is fitted to its best epoch either way.
+class ScreenObserver(Observer):
+    """Shows a run: a bar for each stage, and warnings as sentences.
 
-    ``how`` fits with a watcher, where that is not ``model.fit``.
+    Args:
+        screen: where to.
+        training: what to call the training beside its bar.
     """
-    with (
-        warnings.catch_warnings(record=True) as caught,
-        Interruption() as interruption,
-        screen.progress(label, getattr(model, "epochs", 1)) as show,
-    ):
-        warnings.simplefilter("always")
 
-        def watch(epoch: int, quantities: dict[str, float]) -> None:
-            show(epoch, quantities)
-            interruption.check()
+    def __init__(self, screen: Screen, training: str = "training"):
+        self.screen = screen
+        self.training = training
 
-        if how is None:
-            model.fit(graph, split, watch=watch)
-        else:
-            how(watch)
-    for warning in caught:
-        if issubclass(warning.category, RuntimeWarning):  # ours; the libraries' own are not a person's concern
-            screen.warn(str(warning.message))
-    return interruption.asked
+    def warned(self, stage: str, sentence: str) -> None:
+        """A warning on stderr; those of calibrating say so."""
+        later = stage != "training"
+        self.screen.warn(f"While {stage}: {sentence[0].lower()}{sentence[1:]}" if later else sentence)
+
+    def trying(self, method: str, epochs: int) -> AbstractContextManager[Watch]:
+        """A bar for a candidate."""
+        return self.screen.progress(f"trying {method}", epochs)
+
+    @contextmanager
+    def working(self, stage: str, epochs: int) -> Iterator[Watch]:
+        """A bar for a stage; Ctrl-C ends the stage after the epoch at hand."""
+        label = self.training if stage == "training" else stage
+        with Interruption() as interruption, self.screen.progress(label, epochs) as show:
+
+            def watch(epoch: int, quantities: dict[str, float]) -> None:
+                show(epoch, quantities)
+                interruption.check()
+
+            yield watch
+        self.interrupted = self.interrupted or interruption.requested

@@ -31,6 +31,7 @@ from ncgc.params.parameter import DEFAULTS, PARAMETERS, Parameter, check_paramet
 AMAZON = ("photo", "computers")
 GROUPS = {"large": (*AMAZON, "cs", "physics"), "amazon": AMAZON}  # tables for several data sets
 DEFAULT_PRESET = "default"
+PLAIN = {"soft_orthogonality": False, "kl": False, "pl": False}  # NCGC without its three parts: the backbone alone
 BACKBONES = PARAMETERS["backbone"].choices
 _REMEDY = "give the hyper-parameters one by one."
 

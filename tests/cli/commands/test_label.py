@@ -7,11 +7,11 @@ import shutil
 
 import pandas as pd
 import pytest
+from ncgc.runs.fit_config import FitConfig
+from ncgc.runs.labelling import label_tables
 
 from ncgc import NCGC
-from ncgc.runs.fit_config import FitConfig
 from ncgc.runs.folder import write_run
-from ncgc.runs.labelling import label_tables
 
 BRIEF = {"hidden": 8, "epochs": 12, "warmup": 3, "ramp": 2}
 
@@ -56,7 +56,7 @@ def test_nothing_to_ask_for(ncgc, fit, tables, tmp_path):
     fit(given=tables(labelled=48))
     result = ncgc("label", tmp_path / "run")
     assert result.code == 0
-    assert result.out == "Every node has a label; there is nothing to ask for.\n"
+    assert result.out == "Every node has a label; there is nothing to suggest.\n"
     assert ncgc("label", tmp_path / "run", "--csv").out == "id,score,uncertainty,reach,guess,confidence\n"
 
 
