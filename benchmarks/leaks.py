@@ -23,10 +23,10 @@ from ncgc import load_dataset
 from ncgc.datasets import make_split
 from ncgc.evaluation.metrics import accuracy
 from ncgc.models.baselines.violin import Violin, sure_share
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.stages import interrupted, joined, later
 from ncgc.params.presets import method_preset
-from ncgc.training import Descended, Selection, Watcher
+from ncgc.training import StoppingRule, TrainingResult, Watcher
 from ncgc_bench.plans import leaderboard_plan
 from ncgc_bench.store import Store
 from ncgc_bench.summary import Figures, difference, grid, student_interval
@@ -41,14 +41,16 @@ class PeekingViolin(Violin):
 
     peeked: tuple[Tensor, Tensor]  # validation nodes and their labels
 
-    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
-        first = Learned.train(self, task, network, deepcopy(selection), watch)
+    def train(
+        self, data: TrainingData, network: nn.Module, stopping: StoppingRule, watch: Watcher | None
+    ) -> TrainingResult:
+        first = NetworkClassifier.train(self, data, network, deepcopy(stopping), watch)
         if interrupted([first]):
             return joined([first])
         with torch.no_grad():
-            probabilities = network(task.operators, None).logits.softmax(dim=1)
+            probabilities = network(data.operators, None).logits.softmax(dim=1)
         share = sure_share(probabilities, *self.peeked, self.accuracy)
-        return joined([first, self._linked(task, network, share, [first], selection, later(watch, [first]))])
+        return joined([first, self._linked(data, network, share, [first], stopping, later(watch, [first]))])
 
 
 def measured(dataset: str, seed: int) -> float:

@@ -15,7 +15,6 @@ import resource
 from ncgc import NCGC, Split
 from ncgc.datasets.synthetic import BlockModel, sample_graph
 from ncgc.training.engines.distributed.account import Account
-from ncgc.training.engines.distributed.fitting import fit_distributed
 from ncgc.training.engines.distributed.graph_summary import read_by_first
 from ncgc.training.engines.distributed.group import Group
 
@@ -35,19 +34,18 @@ def main() -> None:
     )  # libraries are loaded, and their memory is not the graph's
     model = NCGC(hidden=given.hidden, epochs=given.epochs, warmup=1, ramp=1)
     assert warm.public_split is not None
-    fit_distributed(model, warm, Split(*warm.public_split), group)
+    model.fit(warm, Split(*warm.public_split), group=group)
     before = group.counts(_peak())
     large = BlockModel(
         given.nodes, 10, mean_degree=given.degree, num_features=given.features, features_per_node=given.features
     )
     graph = read_by_first(lambda: sample_graph(large), group)
     assert graph.public_split is not None
-    accounts: list[Account] = []
-    fit_distributed(model, graph, Split(*graph.public_split), group, tell=accounts.append)
+    model.fit(graph, Split(*graph.public_split), group=group)
     if group.first:
-        found = accounts[0].to_dict() | {
+        found = model.communication_.to_dict() | {
             "before_bytes": before,
-            "formula": _formulas(given, graph.num_edges, accounts[0]),
+            "formula": _formulas(given, graph.num_edges, model.communication_),
         }
         print(json.dumps({"graph": graph.num_nodes, "edges": graph.num_edges} | found))
     group.leave()

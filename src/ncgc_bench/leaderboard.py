@@ -94,11 +94,11 @@ def title(row: Row) -> str:
     >>> title(("appnp", "ncgc")), title(("gcn", "plain")), title(("", "gprgnn"))
     ('NCGC (APPNP)', 'plain (GCN)', 'GPR-GNN')
     """
-    from ncgc.models.registry import find_method  # torch comes with it
+    from ncgc.models.registry import find_classifier  # torch comes with it
 
     backbone, variant = row
     if not backbone:
-        return find_method(variant).title
+        return find_classifier(variant).title
     return f"{'NCGC' if variant == 'ncgc' else variant} ({BACKBONES.get(backbone, backbone)})"
 
 

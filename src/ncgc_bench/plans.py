@@ -99,10 +99,10 @@ def leaderboard_plan(
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[Entry]:
     """NCGC and every method, five runs of each; the first backbone's NCGC is what the others are compared with."""
-    from ncgc.models.registry import METHODS  # torch comes with it
+    from ncgc.models.registry import BASELINES  # torch comes with it
 
     shown = {"ncgc": VARIANTS["ncgc"]} if variants is None else variants
-    listed = METHODS if others is None else others
+    listed = BASELINES if others is None else others
     return table_plan(datasets, backbones, split, 5 if runs is None else runs, settings, shown, listed)
 
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from ncgc.errors import ParameterError
+from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import check_parameters, unknown_name
 from ncgc.params.presets import method_preset
 from ncgc.runs.spec import RunSpec
@@ -91,11 +92,11 @@ def _described(dataset: str, base: dict[str, Any], changes: dict[str, Any], owne
     method = str(changes.get("method", "ncgc"))
     if method == "ncgc":
         parameters = {key: None if value == "none" else value for key, value in base.items()} | given
-        check_parameters(parameters, owner)
+        check_parameters(parameters, owner, NCGC_PARAMETERS)
         return method, parameters
-    from ncgc.models.registry import find_method  # torch comes with it
+    from ncgc.models.registry import find_classifier  # torch comes with it
 
-    check_parameters(given, owner, find_method(method).PARAMETERS)
+    check_parameters(given, owner, find_classifier(method).PARAMETERS)
     return method, method_preset(method, dataset) | given
 
 

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from ncgc import NCGC, Graph, Split, load_dataset
 from ncgc.datasets import few_split
 from ncgc.errors import GraphError, ModelFileError
-from ncgc.models.registry import METHODS
+from ncgc.models.registry import BASELINES
 from ncgc.nn import BACKBONES
 
 SETTINGS = {"hidden": 8, "epochs": 15, "warmup": 4, "ramp": 3}
@@ -17,7 +17,7 @@ ESTIMATORS = {f"NCGC {name}": NCGC(name, **SETTINGS) for name in BACKBONES}
 SMALL = {"hidden": 8, "epochs": 8, "num_layers": 2, "final_epochs": 8, "stage_epochs": 8, "stages": 2, "clusters": 6}
 ESTIMATORS |= {
     name: method(**{word: value for word, value in SMALL.items() if word in method.PARAMETERS})
-    for name, method in METHODS.items()
+    for name, method in BASELINES.items()
 }
 
 
@@ -99,12 +99,12 @@ SHORT = {
 
 
 @pytest.mark.parametrize("validation", [0, 5])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_every_method_reads_digits(name, form, validation):
     graph = load_dataset("digits")
     if form == "sparse":
         graph = Graph(graph.adjacency, sparse.csr_array(graph.features), graph.labels, graph.classes)
-    method = METHODS[name]
+    method = BASELINES[name]
     model = method(**{word: value for word, value in SHORT.items() if word in method.PARAMETERS})
     model.fit(graph, few_split(graph, 5, seed=0, val_per_class=validation))
     assert model.score() > 0.75  # of ten classes

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from ncgc import NCGC, Graph
 from ncgc.errors import GraphError
-from ncgc.graph.features import ROWS, FeatureScaling
+from ncgc.graph.features import ROWS, FeatureNormalizer
 
 DENSE = np.array([[3.0, 1.0, 0.0], [1.0, 3.0, 0.0], [2.0, 5.0, 6.0]])
 
@@ -34,35 +34,35 @@ def test_each_kind_is_its_formula():
     }
     assert expected.keys() == ROWS.keys()
     for kind, wanted in expected.items():
-        found = FeatureScaling.fit(graph(DENSE), kind).apply(graph(DENSE)).features
+        found = FeatureNormalizer.fit(graph(DENSE), kind).apply(graph(DENSE)).features
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
     stored = graph(sparse.csr_array(DENSE))
-    found = FeatureScaling.fit(stored, "binary").apply(stored).features
+    found = FeatureNormalizer.fit(stored, "binary").apply(stored).features
     assert sparse.issparse(found)
     np.testing.assert_allclose(found.toarray(), expected["binary"], rtol=1e-6)
 
 
 def test_another_graph_is_centred_by_the_fitted_mean():
-    scaling = FeatureScaling.fit(graph(DENSE), "centred")
+    scaling = FeatureNormalizer.fit(graph(DENSE), "centred")
     one = graph(np.array([[2.0, 3.0, 9.0]]))  # its own mean is itself, which would leave nothing
     np.testing.assert_allclose(scaling.apply(one).features, [[0, 0, 1]], atol=1e-7)
 
 
 def test_sparse_words_are_not_centred_and_stay_sparse():
-    scaling = FeatureScaling.fit(graph(words()), "centred")
+    scaling = FeatureNormalizer.fit(graph(words()), "centred")
     assert scaling.mean is None
     assert sparse.issparse(scaling.apply(graph(words())).features)
 
 
 def test_the_fitted_density_decides_for_every_graph():
     dense, lean = graph(np.ones((10, 40))), graph(words())
-    assert not sparse.issparse(FeatureScaling.fit(dense, "centred").apply(lean).features)
-    by_words = FeatureScaling.fit(lean, "centred").apply(dense).features
+    assert not sparse.issparse(FeatureNormalizer.fit(dense, "centred").apply(lean).features)
+    by_words = FeatureNormalizer.fit(lean, "centred").apply(dense).features
     np.testing.assert_allclose(by_words, 1 / np.sqrt(40), rtol=1e-6)  # unit length, nothing taken off
 
 
 def test_other_columns_are_a_sentence():
-    scaling = FeatureScaling.fit(graph(DENSE), "centred")
+    scaling = FeatureNormalizer.fit(graph(DENSE), "centred")
     with pytest.raises(GraphError, match=r"has 2 features but the scaling was fitted on 3; give the same columns"):
         scaling.apply(graph(DENSE[:, :2]))
 

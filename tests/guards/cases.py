@@ -32,9 +32,8 @@ from threadpoolctl import threadpool_limits
 # ==================================================================== adjust after a rebuild: imports and names, nothing else
 from ncgc import NCGC, Graph, Split, load_dataset, load_model, make_split
 from ncgc.cli import main as command_line
-from ncgc.models.registry import METHODS
+from ncgc.models.registry import BASELINES
 from ncgc.runs.spec import key_of_record
-from ncgc.training.engines.distributed.fitting import fit_distributed
 from ncgc.training.engines.distributed.group import Group
 from ncgc_bench.store import Store
 
@@ -59,7 +58,7 @@ NCGC_PARAMETERS: dict[str, Any] = {
     "kl": True,
     "pl": True,
     "sinkhorn": True,
-    "class_weight": 1.0,
+    "label_loss_weight": 1.0,
     "kl_weight": 1.0,
     "pl_weight": 1.0,
     "epsilon": 0.5,
@@ -98,19 +97,19 @@ def make_ncgc(**changed: Any) -> NCGC:
 
 def make_method(name: str, **changed: Any) -> Any:
     """Another method under its name in the store; its own defaults, but for the changed ones."""
-    return METHODS[name](**changed)
+    return BASELINES[name](**changed)
 
 
 def has_epochs(name: str) -> bool:
-    return "epochs" in METHODS[name].PARAMETERS
+    return "epochs" in BASELINES[name].PARAMETERS
 
 
 def fit_in_group(model: NCGC, graph: Graph, split: Split) -> NCGC:
     """Train in this process, one of those that RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT speak of."""
-    return fit_distributed(model, graph, split, Group.join(120.0))
+    return model.fit(graph, split, group=Group.join(120.0))
 
 
-__all__ = ["METHODS", "Graph", "Split", "Store", "load_model"]  # what the other files of this folder take from here
+__all__ = ["BASELINES", "Graph", "Split", "Store", "load_model"]  # what the other files of this folder take from here
 # ==================================================================== nothing below imports from ncgc
 
 REFERENCE = Path(__file__).resolve().parent / "reference"

@@ -7,11 +7,13 @@ from torch.nn.functional import cross_entropy
 
 from ncgc import Graph
 from ncgc.datasets import Split
-from ncgc.models.network_classifier import Learned
-from ncgc.models.registry import METHODS, find_method
+from ncgc.models.network_classifier import NetworkClassifier
+from ncgc.models.registry import BASELINES, find_classifier
 
 SMALL = {"gat": {"hidden": 2, "heads": 3, "output_heads": 2}, "jknet": {"combine": "max", "num_layers": 3}}
-WITH_DEPTH = sorted(name for name, kind in METHODS.items() if issubclass(kind, Learned) and kind().depth() is not None)
+WITH_DEPTH = sorted(
+    name for name, kind in BASELINES.items() if issubclass(kind, NetworkClassifier) and kind().depth() is not None
+)
 
 
 def test_those_of_few_layers_have_a_depth():
@@ -46,22 +48,22 @@ def sparse_graph(form: str) -> tuple[Graph, Split]:
 @pytest.mark.parametrize("residual", [False, True])
 @pytest.mark.parametrize("name", WITH_DEPTH)
 def test_loss_gradient_and_look_are_those_of_the_whole_graph(name, residual, form):
-    kind = find_method(name)
+    kind = find_classifier(name)
     settings = {"hidden": 5, "dropout": 0.0, "features": "raw", **SMALL.get(name, {})}
     if "residual" in kind.PARAMETERS:
         settings |= {"residual": residual, "norm": "layer", "num_layers": 2 + residual}
     model = kind(**settings)
     graph, split = sparse_graph(form)
-    task = model.task(graph, split)
-    network = model.network(task)
-    assert task.around_train.num_nodes < graph.num_nodes
+    data = model.training_data(graph, split)
+    network = model.network(data)
+    assert data.around_train.num_nodes < graph.num_nodes
     with torch.no_grad():
         for weight in network.parameters():
             weight.add_(0.1 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)))
     found = []
     for loss in (
-        model.loss(task, network, 1),
-        cross_entropy(network(task.operators, None).logits[task.train], task.labels),
+        model.loss(data, network, 1),
+        cross_entropy(network(data.operators, None).logits[data.train], data.labels),
     ):
         network.zero_grad()
         loss.backward()
@@ -69,7 +71,7 @@ def test_loss_gradient_and_look_are_those_of_the_whole_graph(name, residual, for
     for ours, oracle in zip(*found, strict=True):
         torch.testing.assert_close(ours, oracle, atol=1e-6, rtol=1e-4)
     with torch.no_grad():
-        near, whole = network.eval()(task.around_watched, None), network(task.operators, None)
+        near, whole = network.eval()(data.around_watched, None), network(data.operators, None)
     torch.testing.assert_close(near.logits, whole.logits[split.val], atol=1e-6, rtol=1e-4)
     torch.testing.assert_close(near.embeddings, whole.embeddings[split.val], atol=1e-6, rtol=1e-4)
 
@@ -77,7 +79,7 @@ def test_loss_gradient_and_look_are_those_of_the_whole_graph(name, residual, for
 @pytest.mark.parametrize("name", WITH_DEPTH)
 def test_without_dropout_training_is_the_same_as_on_the_whole_graph(name, make_planted):
     graph, split = make_planted("dense")
-    kind = find_method(name)
+    kind = find_classifier(name)
 
     class Whole(kind):
         def depth(self):
@@ -90,6 +92,6 @@ def test_without_dropout_training_is_the_same_as_on_the_whole_graph(name, make_p
 
 
 def test_a_batch_norm_needs_all_nodes():
-    star = find_method("gcn_star")
+    star = find_classifier("gcn_star")
     assert star(norm="batch").depth() is None
     assert star(norm="layer", num_layers=4).depth() == 4

@@ -19,7 +19,7 @@ from ncgc import NCGC, Graph, Split, load_dataset, make_split
 from ncgc.errors import GraphError, ParameterError, SplitError, TrainingError
 from ncgc.nn import BACKBONES
 from ncgc.nn.sogn import SOGN
-from ncgc.params.parameter import DEFAULTS, PARAMETERS
+from ncgc.params.ncgc import DEFAULTS, NCGC_PARAMETERS
 
 # the paper's form of the pseudo-labels, so that nothing here depends on the defaults of the day
 PAPER = {
@@ -65,14 +65,14 @@ def fitted(planted):
 
 def test_signature_is_the_table_of_parameters():
     signature = inspect.signature(NCGC).parameters
-    assert list(signature) == list(PARAMETERS)
+    assert list(signature) == list(NCGC_PARAMETERS)
     for name, parameter in signature.items():
         assert parameter.default == DEFAULTS[name] or parameter.default is DEFAULTS[name], name
     assert NCGC().get_params() == DEFAULTS
 
 
 def test_every_default_is_allowed():
-    for parameter in PARAMETERS.values():
+    for parameter in NCGC_PARAMETERS.values():
         parameter.check(parameter.default)
 
 
@@ -292,7 +292,7 @@ def last_weights(monkeypatch):
         networks.append(SOGN(*arguments, **options))
         return networks[-1]
 
-    monkeypatch.setattr("ncgc.models.ncgc_parts.SOGN", recording)
+    monkeypatch.setattr("ncgc.models.ncgc_components.SOGN", recording)
 
     def run(model, graph, split):
         last = {}
@@ -582,7 +582,7 @@ def test_sinkhorn_balances(planted):
         ("norm", [None, "layer", "batch"]),
         ("residual", [False, True]),
         ("input_dropout", [0.0, 0.4]),
-        ("class_weight", [1.0, 0.5]),
+        ("label_loss_weight", [1.0, 0.5]),
         ("weight_decay", [0.0, 0.1]),
         ("epsilon", [0.001, 0.2]),
         ("sinkhorn_iterations", [0, 5]),
@@ -639,7 +639,7 @@ BAD = {
 
 
 def bad_values():
-    for parameter in PARAMETERS.values():
+    for parameter in NCGC_PARAMETERS.values():
         values = list(BAD[parameter.kind])
         if parameter.kind in (int, float) and np.isfinite(parameter.low):
             values.append(parameter.low if parameter.open_low else parameter.low - 1)
@@ -658,7 +658,9 @@ def test_bad_values_give_the_one_message(planted, name, value):
     with pytest.raises(ParameterError) as caught:
         NCGC(**{name: value}).fit(*planted)
     text = str(caught.value)
-    assert text.startswith(f"The '{name}' parameter of NCGC must be {PARAMETERS[name].expected}. Got {value!r} instead")
+    assert text.startswith(
+        f"The '{name}' parameter of NCGC must be {NCGC_PARAMETERS[name].expected}. Got {value!r} instead"
+    )
 
 
 def test_values_that_only_the_data_can_refuse(planted):
@@ -669,7 +671,7 @@ def test_values_that_only_the_data_can_refuse(planted):
     with pytest.raises(ParameterError, match=r"The 'prior' parameter .* 3 non-negative shares.* Got the shape \(2,\)"):
         quick(prior=[0.5, 0.5]).fit(*planted)
     with pytest.raises(TrainingError, match="nothing to train on"):
-        quick(class_weight=0.0).fit(*planted)
+        quick(label_loss_weight=0.0).fit(*planted)
 
 
 def test_a_failed_fit_leaves_the_parameters(planted):

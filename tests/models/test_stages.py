@@ -1,14 +1,14 @@
 """Several descents told as one."""
 
 from ncgc.models.stages import interrupted, joined, later
-from ncgc.training import Descended, History
+from ncgc.training import History, TrainingResult
 
 
 def descended(epochs, best, termination="all epochs done"):
     history = History()
     for epoch in range(1, epochs + 1):
         history.append(epoch=epoch, total=float(epoch), seconds=0.5 * epoch)
-    return Descended(history, best, termination, 0.5 * epochs)
+    return TrainingResult(history, best, termination, 0.5 * epochs)
 
 
 def test_epochs_and_seconds_are_counted_through():

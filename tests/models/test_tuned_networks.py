@@ -7,7 +7,7 @@ from torch import nn
 from torch_geometric.nn import GATConv, GCNConv, SAGEConv
 from torch_geometric.utils import add_self_loops
 
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.nn import GraphOperators
 
 CONVOLUTIONS = {"gcn_star": GCNConv, "gat_star": GATConv, "sage_star": SAGEConv}
@@ -37,7 +37,7 @@ def same(name: str, ours: nn.Module) -> nn.Module:
 @pytest.mark.parametrize(("norm", "residual"), [(None, False), ("layer", True), ("batch", True)])
 def test_scores_are_those_of_pyg_with_self_loops(make_planted, name, form, norm, residual):
     graph, split = make_planted(form)
-    model = find_method(name)(hidden=6, norm=norm, residual=residual, num_layers=2, epochs=4).fit(graph, split)
+    model = find_classifier(name)(hidden=6, norm=norm, residual=residual, num_layers=2, epochs=4).fit(graph, split)
     operators, network = GraphOperators(graph), model.network_
     edges, _ = add_self_loops(operators.edge_index, num_nodes=45)
     h = operators.features.to_dense()
@@ -55,15 +55,15 @@ def test_scores_are_those_of_pyg_with_self_loops(make_planted, name, form, norm,
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_all_parameters_get_a_gradient(make_planted, name):
     graph, split = make_planted()
-    model = find_method(name)(hidden=4, norm="layer", residual=True)
-    task = model.task(graph, split)
-    network = model.network(task)
-    model.loss(task, network, 1).backward()
+    model = find_classifier(name)(hidden=4, norm="layer", residual=True)
+    data = model.training_data(graph, split)
+    network = model.network(data)
+    model.loss(data, network, 1).backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in network.parameters())
 
 
 def test_keeps_the_first_epoch_of_highest_validation_accuracy(make_planted):
-    model = find_method("gcn_star")(hidden=8, epochs=30).fit(*make_planted())
+    model = find_classifier("gcn_star")(hidden=8, epochs=30).fit(*make_planted())
     accuracy = model.history_["val_accuracy"]
     assert model.best_epoch_ == 1 + int(np.argmax(accuracy))
     assert len(accuracy) == 30

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from ncgc.errors import ParameterError
-from ncgc.params.declared import Declared, declared
+from ncgc.params.parameter import Declared, declared
 
 
 class Narrow(Declared):

@@ -9,7 +9,8 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.errors import ParameterError
-from ncgc.params.parameter import DEFAULTS, PARAMETERS, check_parameters, unknown_name
+from ncgc.params.ncgc import DEFAULTS, NCGC_PARAMETERS
+from ncgc.params.parameter import check_parameters, unknown_name
 
 
 def test_the_estimator_takes_exactly_the_table():
@@ -17,7 +18,7 @@ def test_the_estimator_takes_exactly_the_table():
     assert {name: value.default for name, value in signature.items() if name != "self"} == DEFAULTS
 
 
-@pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=list(PARAMETERS))
+@pytest.mark.parametrize("parameter", NCGC_PARAMETERS.values(), ids=list(NCGC_PARAMETERS))
 def test_every_default_is_allowed_and_described(parameter):
     parameter.check(parameter.default)
     assert parameter.help
@@ -25,7 +26,7 @@ def test_every_default_is_allowed_and_described(parameter):
     assert parameter.expected
 
 
-@pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=list(PARAMETERS))
+@pytest.mark.parametrize("parameter", NCGC_PARAMETERS.values(), ids=list(NCGC_PARAMETERS))
 def test_nonsense_is_refused_in_one_form(parameter):
     with pytest.raises(ParameterError) as caught:
         parameter.check(object())
@@ -63,7 +64,7 @@ def test_nonsense_is_refused_in_one_form(parameter):
     ],
 )
 def test_what_is_allowed(name, value, allowed):
-    assert PARAMETERS[name].allows(value) is allowed
+    assert NCGC_PARAMETERS[name].allows(value) is allowed
 
 
 def test_a_mistyped_choice_gets_the_nearest():

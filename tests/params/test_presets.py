@@ -4,8 +4,8 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.errors import ParameterError
+from ncgc.params.ncgc import NCGCParameters
 from ncgc.params.presets import BACKBONES, method_preset, other_defaults, preset, recipe
-from ncgc.runs.spec import effective
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
 
@@ -51,7 +51,9 @@ def test_our_settings_hold_for_every_data_set_and_backbone(name, backbone):
 
 
 def test_the_default_is_what_the_estimator_does_by_itself():
-    assert effective(preset("default", "gcn", "cora")) == effective({})
+    assert NCGCParameters.effective_parameters(preset("default", "gcn", "cora")) == NCGCParameters.effective_parameters(
+        {}
+    )
 
 
 def test_the_papers_settings_take_nothing_from_our_recipe():

@@ -1,18 +1,22 @@
-"""Keys: equal for runs that train the same thing to the bit, different for all others, and the same from a record."""
+"""RunSpec: its key, its settings checked, and TOML read and written."""
 
 from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ncgc import NCGC
-from ncgc.params.parameter import PARAMETERS, Parameter
-from ncgc.runs import spec as module
-from ncgc.runs.spec import PLAIN, Run, effective, key_of_record
+from ncgc.errors import ParameterError
+from ncgc.params.ncgc import NCGC_PARAMETERS
+from ncgc.params.parameter import Parameter
+from ncgc.params.presets import PLAIN
+from ncgc.runs.source import DatasetSource, TableSource
+from ncgc.runs.spec import RunSpec, key_of_record, read_settings
 
 TINY = {"hidden": 8, "epochs": 5, "warmup": 1, "ramp": 1}
 CONTEXTS = {
@@ -63,7 +67,7 @@ OF_SELECTION = (
     "choose_from",
 )  # five epochs are too few for these to choose another one
 # every parameter but the backbone, which is a context
-OTHER = {name: another(parameter) for name, parameter in PARAMETERS.items() if name != "backbone"}
+OTHER = {name: another(parameter) for name, parameter in NCGC_PARAMETERS.items() if name != "backbone"}
 
 
 def possible(parameters):
@@ -73,7 +77,7 @@ def possible(parameters):
 
 
 def key(parameters):
-    return Run("digits", "few", parameters=parameters).key
+    return RunSpec.on_dataset("digits", "few", parameters=parameters).key
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +122,10 @@ def test_where_a_parameter_matters_it_is_in_the_key(trained, name):
 
 
 def test_every_parameter_is_tried_with_a_value_it_allows():
-    assert set(OTHER) == set(PARAMETERS) - {"backbone"}
+    assert set(OTHER) == set(NCGC_PARAMETERS) - {"backbone"}
     for name, value in OTHER.items():
-        PARAMETERS[name].check(value)
-        assert value != PARAMETERS[name].default
+        NCGC_PARAMETERS[name].check(value)
+        assert value != NCGC_PARAMETERS[name].default
 
 
 def test_no_soft_orthogonality_is_beta_0(trained):
@@ -133,33 +137,36 @@ def test_no_soft_orthogonality_is_beta_0(trained):
 @pytest.mark.parametrize(
     "other",
     [
-        Run("cora", "few"),
-        Run("digits", "random"),
-        Run("digits", "few", 2),
-        Run("digits", "few", seed=1),
-        Run("digits", "few", method="label_spreading"),
-        Run("digits", "few", blind=True),
-        Run("digits", "few", parameters={"hidden": 65}),
-        Run("digits", "few", parameters={"prior": (0.2, 0.8)}),
+        RunSpec.on_dataset("cora", "few"),
+        RunSpec.on_dataset("digits", "random"),
+        RunSpec.on_dataset("digits", "few", 2),
+        RunSpec.on_dataset("digits", "few", seed=1),
+        RunSpec.on_dataset("digits", "few", method="label_spreading"),
+        RunSpec.on_dataset("digits", "few", blind=True),
+        RunSpec.on_dataset("digits", "few", parameters={"hidden": 65}),
+        RunSpec.on_dataset("digits", "few", parameters={"prior": (0.2, 0.8)}),
     ],
 )
 def test_every_part_of_a_run_is_in_its_key(other):
-    assert other.key != Run("digits", "few").key
+    assert other.key != RunSpec.on_dataset("digits", "few").key
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (Run("cora", "random"), Run("cora", "random", 20)),
-        (Run("cora", "few"), Run("cora", "few", 1)),
-        (Run("cora", "few", parameters={"beta": 1}), Run("cora", "few", parameters={"beta": 1.0})),
+        (RunSpec.on_dataset("cora", "random"), RunSpec.on_dataset("cora", "random", 20)),
+        (RunSpec.on_dataset("cora", "few"), RunSpec.on_dataset("cora", "few", 1)),
         (
-            Run("cora", "few", parameters={"prior": (1, 3)}),
-            Run("cora", "few", parameters={"prior": np.array([1.0, 3.0])}),
+            RunSpec.on_dataset("cora", "few", parameters={"beta": 1}),
+            RunSpec.on_dataset("cora", "few", parameters={"beta": 1.0}),
         ),
         (
-            Run("cora", "few", parameters={"hidden": 8, "beta": 0.1}),
-            Run("cora", "few", parameters={"beta": 0.1, "hidden": 8}),
+            RunSpec.on_dataset("cora", "few", parameters={"prior": (1, 3)}),
+            RunSpec.on_dataset("cora", "few", parameters={"prior": np.array([1.0, 3.0])}),
+        ),
+        (
+            RunSpec.on_dataset("cora", "few", parameters={"hidden": 8, "beta": 0.1}),
+            RunSpec.on_dataset("cora", "few", parameters={"beta": 0.1, "hidden": 8}),
         ),
     ],
 )
@@ -169,27 +176,20 @@ def test_two_ways_to_say_one_run(one, other):
 
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_a_record_has_the_key_of_its_run(record, context):
-    run = Run("cora", "random", 20, 3, parameters=CONTEXTS[context])
+    run = RunSpec.on_dataset("cora", "random", 20, 3, parameters=CONTEXTS[context])
     assert key_of_record(json.loads(json.dumps(record(run)))) == run.key
 
 
 def test_a_record_from_before_a_parameter_counts_as_what_was_done_then(record, monkeypatch):
-    old = record(Run("cora", "random", 20, 3))
-    young = Parameter("young", 5, int, "new", "Network", older=2)
-    monkeypatch.setitem(PARAMETERS, "young", young)
-    monkeypatch.setitem(module.DEFAULTS, "young", young.default)
-    assert key_of_record(old) == Run("cora", "random", 20, 3, parameters={"young": 2}).key
-    assert key_of_record(old) != Run("cora", "random", 20, 3).key
-
-
-def test_effective_changes_nothing_it_is_given():
-    given = {"pl": False, "epsilon": 0.1}
-    assert "epsilon" not in effective(given)
-    assert given == {"pl": False, "epsilon": 0.1}
+    old = record(RunSpec.on_dataset("cora", "random", 20, 3))
+    young = Parameter("young", 5, int, "new", "Network", past_default=2)
+    monkeypatch.setitem(NCGC.PARAMETERS, "young", young)
+    assert key_of_record(old) == RunSpec.on_dataset("cora", "random", 20, 3, parameters={"young": 2}).key
+    assert key_of_record(old) != RunSpec.on_dataset("cora", "random", 20, 3).key
 
 
 def test_settings_of_other_methods_are_their_own():
-    assert Run("cora", "few", method="label_spreading", parameters={"alpha": 0.5}).settings == {
+    assert RunSpec.on_dataset("cora", "few", method="label_spreading", parameters={"alpha": 0.5}).settings == {
         "alpha": 0.5,
         "iterations": 1000,
         "tolerance": 1e-6,
@@ -205,7 +205,209 @@ def test_settings_of_other_methods_are_their_own():
     ],
 )
 def test_auto_is_what_it_comes_to(dataset, spelt_out):
-    assert Run(dataset, "random").key == Run(dataset, "random", parameters=spelt_out).key
+    assert RunSpec.on_dataset(dataset, "random").key == RunSpec.on_dataset(dataset, "random", parameters=spelt_out).key
     for name, value in spelt_out.items():
         other = {"norm": "batch", "input_dropout": 0.3, "weight_decay": 0.1}[name]
-        assert Run(dataset, "random", parameters={name: other}).key != Run(dataset, "random").key, value
+        assert (
+            RunSpec.on_dataset(dataset, "random", parameters={name: other}).key
+            != RunSpec.on_dataset(dataset, "random").key
+        ), value
+
+
+# ---------------------------------------------------------------- checks
+
+
+def on_tables(nodes="n.csv", edges="e.csv", **settings):
+    """A run on tables from settings by their names in TOML."""
+    return RunSpec.from_settings({"nodes": nodes, "edges": edges, **settings})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "part"),
+    [
+        ({"folds": 1}, "'folds'"),
+        ({"folds": -1}, "'folds'"),
+        ({"folds": True}, "'folds'"),
+        ({"folds": 2.0}, "'folds'"),
+        ({"abstain": 2.0}, "'abstain'"),
+        ({"abstain": 0.0}, "'abstain'"),
+        ({"abstain": float("nan")}, "'abstain'"),
+        ({"abstain": 0.9, "folds": 0}, "needs a calibration"),
+        ({"format": "xlsx"}, "'format'"),
+        ({"seed": -1}, "'seed'"),
+        ({"seed": 2**32}, "'seed'"),
+        ({"seed": False}, "'seed'"),
+        ({"budget": 0}, "'budget'"),
+        ({"delimiter": 3}, "The 'delimiter' parameter of ncgc fit must be text"),
+        ({"method": "grnad"}, "did you mean 'grand'"),
+        ({"method": "auto", "parameters": {"hidden": 8}}, "no parameter can be given"),
+        ({"parameters": {"dropout": 1.0}}, "The 'dropout' parameter of NCGC"),
+        ({"parameters": {"droput": 0.5}}, "Unknown parameter of NCGC 'droput'; did you mean 'dropout'"),
+        ({"parameters": {"random_state": 1}}, "'seed'"),
+    ],
+)
+def test_values_out_of_range(wrong, part):
+    with pytest.raises(ParameterError, match=part):
+        on_tables(**wrong)
+
+
+def test_a_data_set_by_another_spelling_is_the_same():
+    assert RunSpec.from_settings({"dataset": "Digits"}).dataset == DatasetSource("digits")
+
+
+def test_seeds_follow_each_other():
+    spec = RunSpec.from_settings({"dataset": "digits", "seed": 3, "runs": 3})
+    assert spec.seeds == [3, 4, 5]
+    assert (spec.with_seed(4).seed, spec.with_seed(4).runs) == (4, 1)
+
+
+def test_a_run_has_a_data_set_or_tables():
+    with pytest.raises(TypeError, match="no data set"):
+        _ = on_tables().dataset
+    with pytest.raises(TypeError, match="no tables"):
+        _ = RunSpec.on_dataset("cora").tables
+
+
+# ---------------------------------------------------------------- TOML
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(text):
+        path = tmp_path / "my.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"dataset": "digits"},
+        {"dataset": "digits", "parameters": {"prior": (0.1, 0.9), "norm": None, "backbone": "appnp"}},
+        {"dataset": "digits", "parameters": {"beta": 1 / 3, "kl": False}, "blind": True},
+        {"dataset": "digits", "labels_per_class": 3, "val_per_class": 0, "split": "few", "seed": 5, "runs": 4},
+        {"dataset": "digits", "method": "gcn", "parameters": {"patience": None}},
+        {"nodes": "/n.csv", "edges": "/e.csv"},
+        {"nodes": "/n.graphml"},
+        {
+            "nodes": "/n.csv", "edges": "/e.csv", "id": "the id", "label": '"quoted"', "source": "von", "target": "nach",
+            "weight": "größe", "split": "part", "features": "age,bio:text", "delimiter": "\t", "folds": 3, "abstain": 0.9,
+            "format": "parquet", "seed": 2**32 - 1,
+            "parameters": {"backbone": "gat", "heads": 2, "norm": None, "beta": 1e-7, "kl": False, "features": "unit",
+                           "relaxation": "auto", "prior": (1.0, 3.0)},
+        },
+        {"nodes": "/n.csv", "edges": "/e.csv", "features": "none", "folds": 0},
+        {"nodes": "/n.csv", "edges": "/e.csv", "features": "/x.npz"},
+    ],
+)  # fmt: skip
+def test_toml_and_back(settings, save):
+    spec = RunSpec.from_settings(settings)
+    text = spec.to_toml(drawn=[{"seed": 0, "weights": 1}])
+    assert "weights = 1" in text
+    assert RunSpec.from_settings(read_settings(save(text), type(spec.data))) == spec
+
+
+def test_an_array_of_shares_is_written(save):
+    spec = RunSpec.on_dataset("digits", parameters={"prior": np.array([0.25, 0.75])})
+    assert read_settings(save(spec.to_toml()), DatasetSource)["parameters"] == {"prior": (0.25, 0.75)}
+
+
+def test_paths_are_kept_whole(save, tmp_path, monkeypatch):
+    """A run can be repeated from another folder; columns are no paths."""
+    monkeypatch.chdir(tmp_path)
+    read = read_settings(save(on_tables("n.csv", "sub/../e.csv", features="x.npy").to_toml()), TableSource)
+    assert [Path(read[name]) for name in ("nodes", "edges", "features")] == [
+        tmp_path / "n.csv",
+        tmp_path / "e.csv",
+        tmp_path / "x.npy",
+    ]
+    assert read_settings(save(on_tables(features="age").to_toml()), TableSource)["features"] == "age"
+
+
+def test_reads_what_is_there_and_no_more(save):
+    path = save(
+        'dataset = "digits"\nruns = 3\n[parameters]\nbackbone = "gat"\nbeta = 1\nnorm = "none"\nprior = [1, 3]\n'
+    )
+    parameters = {"backbone": "gat", "beta": 1, "norm": None, "prior": (1, 3)}
+    assert read_settings(path, DatasetSource) == {"dataset": "digits", "runs": 3, "parameters": parameters}
+
+
+def test_a_file_of_an_earlier_ncgc_train_is_read(save):
+    """The backbone at the top, none for what was not given, the loss weight by its former name, and the record of seeds."""
+    path = save(
+        'version = "0.1.0"\ndataset = "digits"\nbackbone = "gcnii"\nsplit = "random"\nlabels_per_class = "none"\n'
+        'val_per_class = "none"\nseed = 7\nruns = 2\n[parameters]\nhidden = 8\nclass_weight = 2.0\nnorm = "none"\n'
+        "[[drawn]]\nseed = 7\nweights = 1\n"
+    )
+    spec = RunSpec.from_settings(read_settings(path, DatasetSource))
+    assert (spec.seed, spec.runs, spec.dataset) == (7, 2, DatasetSource("digits"))
+    assert spec.parameters == {"backbone": "gcnii", "hidden": 8, "label_loss_weight": 2.0, "norm": None}
+
+
+def test_a_file_of_an_earlier_ncgc_fit_is_read(save):
+    path = save(
+        '# Made by ncgc 0.1.0. Repeat this run with: ncgc fit --config <this file> --out <folder>\nnodes = "/n.csv"\n'
+        'edges = "/e.csv"\nfolds = 2\nformat = "csv"\nseed = 0\nmethod = "ncgc"\nbudget = 300.0\n'
+        '[parameters]\nepochs = 12\nclass_weight = 0.5\nbackbone = "appnp"\n'
+    )
+    spec = RunSpec.from_settings(read_settings(path, TableSource))
+    assert (spec.tables, spec.folds) == (TableSource("/n.csv", "/e.csv"), 2)
+    assert spec.parameters == {"epochs": 12, "label_loss_weight": 0.5, "backbone": "appnp"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "part"),
+    [
+        (DatasetSource, "betta = 1", "Unknown key 'betta'; did you mean 'beta'?"),
+        (DatasetSource, "datset = 'digits'", "did you mean 'dataset'?"),
+        (DatasetSource, "[parameters]\ndroput = 0.1", "Unknown key 'droput'; did you mean 'dropout'?"),
+        (DatasetSource, "[paramters]\nbeta = 1", "did you mean 'parameters'?"),
+        (DatasetSource, "beta = 1", "the key 'beta' belongs in the table [parameters]"),
+        (DatasetSource, "[parameters]\nseed = 1", "the key 'seed' belongs at the top"),
+        (DatasetSource, "[parameters]\nrandom_state = 1", "is called 'seed'"),
+        (DatasetSource, "[parameters]\nbeta = -1", "The 'beta' parameter of NCGC must be a float in the range [0.0, inf). Got -1 instead."),
+        (DatasetSource, "[parameters]\nbeta = true", "Got True instead."),
+        (DatasetSource, "[parameters]\nbeta = 1979-05-27", "'beta'"),
+        (DatasetSource, "[parameters]\nkl = 1", "true or false"),
+        (DatasetSource, "[parameters]\nhidden = 1" + 400 * "0", "'hidden'"),
+        (DatasetSource, "backbone = ['gcn']", "'backbone'"),
+        (DatasetSource, "dataset = 'coraa'", "did you mean 'cora'?"),
+        (DatasetSource, "dataset = 3", "Unknown data set 3"),
+        (DatasetSource, "split = 'fwe'", "did you mean 'few'?"),
+        (DatasetSource, "method = 3", "must be a name"),
+        (DatasetSource, "method = 'gnc'", "Unknown method 'gnc'"),
+        (DatasetSource, "parameters = 3", "must be a table"),
+        (DatasetSource, "nodes = 'n.csv'", "Unknown key 'nodes'"),
+        (DatasetSource, "seed = 1\nsplit = \n", "line 2"),
+        (TableSource, "node = 'n.csv'", "Unknown key 'node'; did you mean 'nodes'?"),
+        (TableSource, "zzz = 1", "Unknown key 'zzz'; known are nodes, edges"),
+        (TableSource, "[parameters]\nbetta = 1", "Unknown key 'betta'; did you mean 'beta'?"),
+        (TableSource, "hidden = 8", "the key 'hidden' belongs in the table [parameters]."),
+        (TableSource, "nodes = 3", "The 'nodes' parameter of ncgc fit must be text. Got 3 instead."),
+        (TableSource, "folds = '3'", "The 'folds' parameter of ncgc fit must be an int"),
+        (TableSource, "abstain = 'much'", "'abstain'"),
+        (TableSource, "label = ['a']", "'label'"),
+        (TableSource, "parameters = 3", "'parameters' must be a table"),
+        (TableSource, "[parameters]\nhidden = 'wide'", "The 'hidden' parameter of NCGC must be an int"),
+        (TableSource, "[parameters]\nrandom_state = 3", "is called 'seed'"),
+        (TableSource, "method = 'auto'\n[parameters]\nhidden = 3", "no parameter can be given"),
+        (TableSource, "nodes = ", "is not valid TOML"),
+    ],
+)  # fmt: skip
+def test_a_bad_file_is_a_sentence_that_names_it(save, kind, text, part):
+    path = save(text)
+    with pytest.raises(ParameterError) as raised:
+        read_settings(path, kind)
+    message = str(raised.value)
+    assert message.startswith(str(path))
+    assert part in message
+    assert "\n" not in message
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    (tmp_path / "latin.toml").write_bytes(b"label = '\xff'")
+    for name in ("missing.toml", ".", "latin.toml"):
+        with pytest.raises(ParameterError, match="cannot be read"):
+            read_settings(tmp_path / name, TableSource)

@@ -12,10 +12,10 @@ QUICK = """
 import sys
 import numpy as np
 from ncgc import NCGC, load_dataset
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 graph = load_dataset("digits")
 NCGC(epochs=2, warmup=1).fit(graph)
-find_method("pta")(epochs=2).fit(graph)
+find_classifier("pta")(epochs=2).fit(graph)
 print("torch._dynamo" in sys.modules)
 """
 

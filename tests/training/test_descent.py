@@ -14,14 +14,12 @@ class Number(nn.Module):
         self.x = nn.Parameter(torch.tensor(start))
 
 
-def run(start=4.0, epochs=5, selection=None, loss=None, look=None, watch=None):
+def run(start=4.0, epochs=5, stopping=None, loss=None, look=None, watch=None):
     network = Number(start)
     optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
     square = lambda epoch: 0.25 * network.x**2  # noqa: E731  halves x each step
     seen = look or (lambda: torch.stack([network.x.detach(), torch.tensor(0.0)]).repeat(2, 1))
-    ended = descend(
-        network, optimizer, loss(network) if loss else square, seen, selection or LastEpoch(), epochs, watch
-    )
+    ended = descend(network, optimizer, loss(network) if loss else square, seen, stopping or LastEpoch(), epochs, watch)
     return network, ended
 
 
@@ -42,9 +40,9 @@ def test_a_rule_without_labels_looks_once_a_window_and_averages_the_last_weights
         looked.append(network.x.item())
         return torch.tensor([[1.0, 0.0], [0.0, 1.0]])
 
-    selection = Stationary(torch.tensor([0]), torch.tensor([0]), window=3)
+    stopping = Stationary(torch.tensor([0]), torch.tensor([0]), window=3)
     optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
-    ended = descend(network, optimizer, lambda epoch: 0.25 * network.x**2, look, selection, 20)
+    ended = descend(network, optimizer, lambda epoch: 0.25 * network.x**2, look, stopping, 20)
     average, averages = 4.0, []
     for step in range(1, 7):
         memory = min(1 / 3, step / (step + 9))
@@ -59,12 +57,12 @@ def test_a_rule_without_labels_looks_once_a_window_and_averages_the_last_weights
 
 def test_the_best_weights_come_back():
     # class 1 is true: the loss falls as x does, until x is made to jump
-    selection = KeepEpoch("loss", torch.arange(2), torch.tensor([1, 1]))
+    stopping = KeepEpoch("loss", torch.arange(2), torch.tensor([1, 1]))
 
     def loss(network):
         return lambda epoch: 0.25 * network.x**2 if epoch < 4 else -9.0 * network.x
 
-    network, ended = run(selection=selection, loss=loss)
+    network, ended = run(stopping=stopping, loss=loss)
     assert ended.best_epoch == 3
     assert network.x.item() == 0.5
     assert ended.history["val_loss"].argmin() == 2
@@ -84,8 +82,8 @@ def test_parts_are_summed_and_told():
 
 
 def test_it_stops_when_the_selection_says_so():
-    selection = KeepEpoch("loss", torch.arange(2), torch.tensor([0, 0]), patience=2)
-    _, ended = run(selection=selection, epochs=50)  # class 0 gets less and less likely
+    stopping = KeepEpoch("loss", torch.arange(2), torch.tensor([0, 0]), patience=2)
+    _, ended = run(stopping=stopping, epochs=50)  # class 0 gets less and less likely
     assert (ended.best_epoch, len(ended.history)) == (1, 3)
     assert ended.termination == "no gain on the validation nodes"
 
@@ -94,8 +92,8 @@ def test_a_loss_that_is_not_finite():
     def loss(network):
         return lambda epoch: network.x * (float("nan") if epoch == 3 else 1.0)
 
-    selection = KeepEpoch("last", torch.arange(2), torch.tensor([0, 0]))
-    network, ended = run(loss=loss, selection=selection)
+    stopping = KeepEpoch("last", torch.arange(2), torch.tensor([0, 0]))
+    network, ended = run(loss=loss, stopping=stopping)
     assert ended.termination == "the loss was not finite in epoch 3"
     assert (ended.best_epoch, network.x.item()) == (2, 2.0)
     with pytest.raises(TrainingError, match="very first epoch"):

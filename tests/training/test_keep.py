@@ -18,12 +18,12 @@ def logits(right: int, margin: float) -> torch.Tensor:
 
 def kept(rule, epochs, **options):
     """The epoch kept, and the one it stopped after (None: it did not)."""
-    selection = KeepEpoch(rule, INDEX, LABELS, **options)
+    stopping = KeepEpoch(rule, INDEX, LABELS, **options)
     for number, (right, margin) in enumerate(epochs, start=1):
-        selection.observe(number, logits(right, margin))
-        if selection.stop(number) is not None:
-            return selection.best_epoch, number
-    return selection.best_epoch, None
+        stopping.observe(number, logits(right, margin))
+        if stopping.stop(number) is not None:
+            return stopping.best_epoch, number
+    return stopping.best_epoch, None
 
 
 # accuracies 1/2, 3/4, 3/4, 1/2; losses 0.81, 0.90, 0.79, 0.69
@@ -67,11 +67,11 @@ def test_window_stops_when_the_loss_rises_above_the_mean_before():
 
 
 def test_the_last_epoch_looks_at_nothing():
-    selection = LastEpoch()
-    assert selection.blind
-    assert selection.observe(3, torch.zeros(0)) == {}
-    assert selection.best_epoch == 3
-    assert selection.stop(10**9) is None
+    stopping = LastEpoch()
+    assert stopping.blind
+    assert stopping.observe(3, torch.zeros(0)) == {}
+    assert stopping.best_epoch == 3
+    assert stopping.stop(10**9) is None
 
 
 def test_an_unknown_rule_is_a_sentence():
@@ -81,19 +81,19 @@ def test_an_unknown_rule_is_a_sentence():
 
 def stationary(looks, window=2, **options):
     """The epoch at which it stops, for the classes of ten nodes at each look; all of class 0, the first four are trained on."""
-    selection = Stationary(INDEX, LABELS, window, **options)
+    stopping = Stationary(INDEX, LABELS, window, **options)
     for number, wrong in enumerate(looks, start=1):
         classes = torch.zeros(10, dtype=torch.int64)
         classes[list(wrong)] = 1
         for epoch in range((number - 1) * window + 1, number * window):
-            assert not selection.looks(epoch)
-            selection.observe(epoch, torch.zeros(0))
-            assert selection.stop(epoch) is None
+            assert not stopping.looks(epoch)
+            stopping.observe(epoch, torch.zeros(0))
+            assert stopping.stop(epoch) is None
         epoch = number * window
-        assert selection.looks(epoch)
-        selection.observe(epoch, torch.nn.functional.one_hot(classes, 2).float())
-        assert selection.best_epoch == epoch
-        if selection.stop(epoch) is not None:
+        assert stopping.looks(epoch)
+        stopping.observe(epoch, torch.nn.functional.one_hot(classes, 2).float())
+        assert stopping.best_epoch == epoch
+        if stopping.stop(epoch) is not None:
             return epoch
     return None
 

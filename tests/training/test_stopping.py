@@ -19,11 +19,11 @@ def logits(right, margin=1.0):
     return result
 
 
-def feed(selection, sequence):
+def feed(stopping, sequence):
     """Observe until told to stop; the epoch of the stop, or None."""
     for epoch, given in enumerate(sequence, start=1):
-        selection.observe(epoch, given)
-        if selection.stop(epoch):
+        stopping.observe(epoch, given)
+        if stopping.stop(epoch):
             return epoch
     return None
 

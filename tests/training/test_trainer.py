@@ -63,14 +63,14 @@ def test_centroids_are_those_of_the_best_epoch(make_trainer):
 
 def test_no_centroids_when_the_best_epoch_is_in_the_warm_up(make_trainer, planted):
     trainer = make_trainer(objective={"warmup": 10, "ramp": 0}, epochs=14)
-    observe = trainer.selection.observe
+    observe = trainer.stopping.observe
 
     def only_the_fourth(epoch, logits):
         found = observe(epoch, logits)
-        trainer.selection.best_epoch = 4 if epoch >= 4 else epoch
+        trainer.stopping.best_epoch = 4 if epoch >= 4 else epoch
         return found
 
-    trainer.selection.observe = only_the_fourth
+    trainer.stopping.observe = only_the_fourth
     result = trainer.run()
     assert result.best_epoch == 4
     assert "kl" in result.history.columns
@@ -128,9 +128,9 @@ def test_pseudo_labels_come_from_the_source_asked_for(make_trainer, source):
     trainer = make_trainer(pseudo_label_source=source, epochs=6, objective={"warmup": 2, "ramp": 0})
     seen = []
     targets = trainer.objective.targets
-    look = trainer.selection.observe
+    look = trainer.stopping.observe
     clean = []
-    trainer.selection.observe = lambda epoch, logits: (clean.append(logits.clone()), look(epoch, logits))[1]
+    trainer.stopping.observe = lambda epoch, logits: (clean.append(logits.clone()), look(epoch, logits))[1]
     trainer.objective.targets = lambda logits: (seen.append(logits.detach().clone()), targets(logits))[1]
     trainer.run()
     assert len(seen) == 4
@@ -145,7 +145,7 @@ def test_decay_on_the_first_layer_leaves_the_others_alone(make_trainer):
             decay_on=decay_on, weight_decay=1e6, learning_rate=1e-3, epochs=5, objective={"class_weight": 1.0}
         )
         before = weights(trainer)
-        trainer.selection.observe = lambda epoch, logits, t=trainer: setattr(t.selection, "best_epoch", epoch) or {}
+        trainer.stopping.observe = lambda epoch, logits, t=trainer: setattr(t.selection, "best_epoch", epoch) or {}
         trainer.run()
         after = weights(trainer)
         # Adam normalises: under pure decay every weight steps by the rate toward zero, five times 1e-3

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from ncgc.errors import ParameterError
-from ncgc.params.parameter import PARAMETERS as NCGC_PARAMETERS
+from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import Parameter
 from ncgc.params.presets import other_defaults
 from ncgc.runs.spec import from_word, owner_of, parameters_of, unknown_parameter

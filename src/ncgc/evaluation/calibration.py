@@ -19,8 +19,7 @@ from ncgc.errors import ParameterError
 from ncgc.evaluation.metrics import calibration_error
 
 if TYPE_CHECKING:
-    from ncgc.models.ncgc import NCGC
-    from ncgc.models.registry import Method
+    from ncgc.models.base import NodeClassifier
 
 FOLDS = 5
 LEAST = 10  # nodes to measure on, below which nothing is learnt from them
@@ -125,7 +124,7 @@ class Calibration:
         return cls(temperature, confidence, right, str(values["measured"]))
 
 
-def calibrate(model: NCGC | Method, folds: int = FOLDS, watch: FoldWatcher | None = None) -> Calibration:
+def calibrate(model: NodeClassifier, folds: int = FOLDS, watch: FoldWatcher | None = None) -> Calibration:
     """A calibration of a fitted model: on its validation nodes where there are ten or more, otherwise by cross-fitting."""
     graph, split = model.graph_, model.split_
     if len(split.val) >= LEAST:
@@ -138,7 +137,7 @@ def calibrate(model: NCGC | Method, folds: int = FOLDS, watch: FoldWatcher | Non
 
 
 def cross_fit(
-    model: NCGC | Method, folds: int = FOLDS, watch: FoldWatcher | None = None
+    model: NodeClassifier, folds: int = FOLDS, watch: FoldWatcher | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(m,) training nodes and their (m, K) logits, each from a model that was fitted without that node's label.
 

@@ -15,7 +15,7 @@ ROWS = {"raw": None, "row": "sum", "unit": "length", "centred": "length", "binar
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureScaling:
+class FeatureNormalizer:
     """The scaling that the ``features`` parameter names, with what it learnt from the fitted graph.
 
     Attributes:
@@ -24,7 +24,7 @@ class FeatureScaling:
         mean: (D,) float32 column means of the fitted graph; None where nothing is taken off.
 
     >>> graph = Graph.from_edges([[0, 1]], [[3.0, 0.0], [1.0, 4.0]])
-    >>> scaling = FeatureScaling.fit(graph, "centred")
+    >>> scaling = FeatureNormalizer.fit(graph, "centred")
     >>> scaling.mean
     array([2., 2.], dtype=float32)
     >>> scaling.apply(Graph.from_edges([], [[2.0, 5.0]])).features
@@ -35,7 +35,7 @@ class FeatureScaling:
     mean: np.ndarray | None = None
 
     @classmethod
-    def fit(cls, graph: Graph, kind: str) -> FeatureScaling:
+    def fit(cls, graph: Graph, kind: str) -> FeatureNormalizer:
         """Learn the means where ``kind`` needs them and the features are dense.
 
         Rows of many positive numbers all point the same way, and a network spends its first epochs unlearning that. With

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ncgc.models.network_classifier import Learned
+from ncgc.models.network_classifier import NetworkClassifier
 from ncgc.models.networks import TwoLayerMLP
 from ncgc.nn import GraphOperators, Output
 
@@ -26,7 +26,7 @@ class DecoupledNetwork(TwoLayerMLP):
         return Output(h, self.propagate(operators, z, generator))
 
 
-class Decoupled(Learned):
+class Decoupled(NetworkClassifier):
     """A method whose network is a :class:`DecoupledNetwork`; its embeddings know the graph."""
 
     def infer(self, network: nn.Module, operators: GraphOperators) -> Output:

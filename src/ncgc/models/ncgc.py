@@ -1,50 +1,54 @@
-"""NCGC: from a graph with a few labels to labels for the rest, in scikit-learn's manners."""
+"""NCGC: node classification with self-supervised graph clustering."""
 
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from ncgc.datasets import Split
-from ncgc.evaluation.calibration import FOLDS, Calibration, FoldWatcher, calibrate
-from ncgc.evaluation.metrics import labelled_accuracy
 from ncgc.graph import Graph
-from ncgc.graph.features import FeatureScaling
-from ncgc.graph.other_graph import check_is_graph, check_same_features, labels_among
-from ncgc.losses import Objective, initial_centroids, student_t
-from ncgc.models.ncgc_parts import make_network, make_objective, make_selection, trainer_settings, weight_decay
+from ncgc.graph.features import FeatureNormalizer
+from ncgc.losses import initial_centroids, student_t
+from ncgc.models.base import FitOptions, NodeClassifier, Prediction
+from ncgc.models.ncgc_components import (
+    make_network,
+    make_objective,
+    make_stopping,
+    network_description,
+    restored_network,
+    trainer_settings,
+)
 from ncgc.nn import SOGN, GraphOperators, Output
-from ncgc.params.parameter import PARAMETERS, check_parameters
-from ncgc.training import Trainer, TrainingResult, Watcher
+from ncgc.nn.state import state_arrays
+from ncgc.params.ncgc import NCGCParameters
+from ncgc.params.presets import recipe
+from ncgc.training import Trainer, TrainingResult
 from ncgc.training.checkpoint import Checkpoints, about_training
 from ncgc.training.engines.partition.inference import exact_output
 from ncgc.training.engines.partition.part_operators import Source
 from ncgc.training.engines.partition.trainer import PartitionTrainer, check_by_parts
 
+NETWORK = "network."  # what the names of the network's arrays begin with in a model file
 
-class NCGC(BaseEstimator):
+
+class NCGC(NCGCParameters, NodeClassifier):
     """Semi-supervised node classification with self-supervised graph clustering.
 
     A GNN with soft orthogonal layers, trained on L = L_class + L_KL + L_PL: cross-entropy on the labelled nodes, deep
-    embedded clustering over all, and Sinkhorn-balanced pseudo-labels on the unlabelled. Every parameter is described in
-    ``ncgc.params.parameter`` and by ``ncgc train --help``; the four switches ``soft_orthogonality``, ``kl``, ``pl`` and
-    ``sinkhorn`` take parts out for ablation, and all off but ``sinkhorn`` is the plain backbone.
+    embedded clustering over all, and Sinkhorn-balanced pseudo-labels on the unlabelled. The parameters are declared in
+    :class:`ncgc.params.ncgc.NCGCParameters` and described by ``ncgc train --help``; the four switches
+    ``soft_orthogonality``, ``kl``, ``pl`` and ``sinkhorn`` take parts out for ablation, and all off but ``sinkhorn`` is the
+    plain backbone. What is not given comes from the recipe of the backbone, such as eight layers for GCNII.
 
-    Fitted attributes:
-        classes_: (K,) class names. network_: the trained :class:`SOGN`. history_: what happened each epoch.
-        best_epoch_: the epoch whose weights were kept. termination_: why training ended.
+    Fitted attributes, beside those of :class:`NodeClassifier`:
+        network_: the trained :class:`SOGN`. normalizer_: how features were normalised; every other graph's are too.
         prior_: (K,) class shares that the last pseudo-labels were balanced toward.
-        transduction_: (n,) a label for every node, the given ones where given.
+        centroids_: (K, d) cluster centroids, or None without the KL part.
         clusters_: (n,) the cluster of every node: k-means on the trained embeddings, or the prototypes without the KL part.
-        scaling_: the :class:`FeatureScaling` learnt from the fitted graph, which every other graph gets too.
-        calibration_: None, or what :meth:`calibrate` learnt.
-        seeds_: the seeds drawn from ``random_state``. extra_: what a file this model was loaded from says besides.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split
@@ -54,312 +58,180 @@ class NCGC(BaseEstimator):
     ((1797,), (1797, 10))
     """
 
-    def __init__(
-        self,
-        backbone: Any = PARAMETERS["backbone"].default,
-        *,
-        hidden: int = PARAMETERS["hidden"].default,
-        num_layers: int = PARAMETERS["num_layers"].default,
-        beta: float = PARAMETERS["beta"].default,
-        dropout: float = PARAMETERS["dropout"].default,
-        input_dropout: float | str = PARAMETERS["input_dropout"].default,
-        node_dropout: float = PARAMETERS["node_dropout"].default,
-        norm: str | None = PARAMETERS["norm"].default,
-        residual: bool = PARAMETERS["residual"].default,
-        features: str = PARAMETERS["features"].default,
-        heads: int = PARAMETERS["heads"].default,
-        attention_dropout: float = PARAMETERS["attention_dropout"].default,
-        alpha: float = PARAMETERS["alpha"].default,
-        theta: float = PARAMETERS["theta"].default,
-        steps: int = PARAMETERS["steps"].default,
-        soft_orthogonality: bool = PARAMETERS["soft_orthogonality"].default,
-        kl: bool = PARAMETERS["kl"].default,
-        pl: bool = PARAMETERS["pl"].default,
-        sinkhorn: bool = PARAMETERS["sinkhorn"].default,
-        class_weight: float = PARAMETERS["class_weight"].default,
-        kl_weight: float = PARAMETERS["kl_weight"].default,
-        pl_weight: float = PARAMETERS["pl_weight"].default,
-        epsilon: float = PARAMETERS["epsilon"].default,
-        sinkhorn_iterations: int = PARAMETERS["sinkhorn_iterations"].default,
-        relaxation: float | str = PARAMETERS["relaxation"].default,
-        prior: Any = PARAMETERS["prior"].default,
-        prior_shrinkage: float = PARAMETERS["prior_shrinkage"].default,
-        prior_momentum: float = PARAMETERS["prior_momentum"].default,
-        pseudo_label_source: str = PARAMETERS["pseudo_label_source"].default,
-        teacher: float = PARAMETERS["teacher"].default,
-        pseudo_label_scores: str = PARAMETERS["pseudo_label_scores"].default,
-        centroids: str = PARAMETERS["centroids"].default,
-        warmup: int = PARAMETERS["warmup"].default,
-        ramp: int = PARAMETERS["ramp"].default,
-        learning_rate: float = PARAMETERS["learning_rate"].default,
-        schedule: str = PARAMETERS["schedule"].default,
-        weight_decay: float | str = PARAMETERS["weight_decay"].default,
-        decay_on: str = PARAMETERS["decay_on"].default,
-        averaging: float = PARAMETERS["averaging"].default,
-        epochs: int = PARAMETERS["epochs"].default,
-        patience: int = PARAMETERS["patience"].default,
-        weigh_validation: bool = PARAMETERS["weigh_validation"].default,
-        choose_from: str = PARAMETERS["choose_from"].default,
-        batch: str = PARAMETERS["batch"].default,
-        parts: int = PARAMETERS["parts"].default,
-        halo: int = PARAMETERS["halo"].default,
-        steps_per_epoch: int = PARAMETERS["steps_per_epoch"].default,
-        random_state: int | None = PARAMETERS["random_state"].default,
-    ):
-        self.backbone = backbone
-        self.hidden = hidden
-        self.num_layers = num_layers
-        self.beta = beta
-        self.dropout = dropout
-        self.input_dropout = input_dropout
-        self.node_dropout = node_dropout
-        self.norm = norm
-        self.residual = residual
-        self.features = features
-        self.heads = heads
-        self.attention_dropout = attention_dropout
-        self.alpha = alpha
-        self.theta = theta
-        self.steps = steps
-        self.soft_orthogonality = soft_orthogonality
-        self.kl = kl
-        self.pl = pl
-        self.sinkhorn = sinkhorn
-        self.class_weight = class_weight
-        self.kl_weight = kl_weight
-        self.pl_weight = pl_weight
-        self.epsilon = epsilon
-        self.sinkhorn_iterations = sinkhorn_iterations
-        self.relaxation = relaxation
-        self.prior = prior
-        self.prior_shrinkage = prior_shrinkage
-        self.prior_momentum = prior_momentum
-        self.pseudo_label_source = pseudo_label_source
-        self.teacher = teacher
-        self.pseudo_label_scores = pseudo_label_scores
-        self.centroids = centroids
-        self.warmup = warmup
-        self.ramp = ramp
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.weight_decay = weight_decay
-        self.decay_on = decay_on
-        self.averaging = averaging
-        self.epochs = epochs
-        self.patience = patience
-        self.weigh_validation = weigh_validation
-        self.choose_from = choose_from
-        self.batch = batch
-        self.parts = parts
-        self.halo = halo
-        self.steps_per_epoch = steps_per_epoch
-        self.random_state = random_state
+    title = "NCGC"
+    paper = "the method of this package"
+    family = "clustering"
+    cost = "two passes of the backbone, Sinkhorn and k-means' distances an epoch"
+    inductive = True
+    trains_in_processes = True
+    resumable = True
+
+    # ---------------------------------------------------------------- describing
+
+    @classmethod
+    def recommended(cls, name: str, dataset: str | None, given: Mapping[str, Any], preset: str) -> dict[str, Any]:
+        return recipe(given, dataset or "", preset)
+
+    @property
+    def display_name(self) -> str:
+        return f"{self.title} ({self.backbone})"
+
+    @property
+    def description(self) -> str:
+        parts = [f"β {self.beta:g}"] if self.soft_orthogonality and self.beta else []
+        parts += [name.upper() for name in ("kl", "pl") if getattr(self, name)]
+        return f"{self.backbone} {self.num_layers} × {self.hidden}, " + (", ".join(parts) if parts else "plain")
 
     # ---------------------------------------------------------------- fitting
 
-    def fit(
-        self,
-        graph: Graph,
-        split: Split | None = None,
-        *,
-        watch: Watcher | None = None,
-        checkpoint: str | Path | None = None,
-        every: int = 10,
-        resume: bool = False,
-    ) -> NCGC:
-        """Train on ``split.train``; choose the epoch on ``split.val``, or by a rule without labels when it is empty.
-
-        Args:
-            graph: the graph; of its labels, training sees those of ``split.train`` alone.
-            split: default: every labelled node trains, none validates.
-            watch: called after each epoch with its number and quantities, for a progress bar.
-            checkpoint: a folder to write the state of the training to, every ``every`` epochs.
-            resume: go on from the latest whole checkpoint in that folder, to the result of an unbroken training; from the
-                start where there is none yet.
-        """
+    def _solve(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
+        if options.group is not None:
+            return self._solve_in_processes(graph, split, options)
         parameters = self.get_params(deep=False)
-        check_parameters(parameters, type(self).__name__)
-        check_is_graph(graph)
-        graph.validate()
-        split = (Split.from_labels(graph) if split is None else split).validate(graph)
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
-        scaling = FeatureScaling.fit(graph, self.features)
-        network = self._network(graph, torch.Generator().manual_seed(seeds[0]))
-        objective = self._objective(graph, split)
-        rules = (objective, make_selection(parameters, graph, split), trainer_settings(parameters, graph))
+        normalizer = FeatureNormalizer.fit(graph, self.features)
+        network = make_network(parameters, graph, torch.Generator().manual_seed(seeds[0]))
+        objective = make_objective(parameters, graph, split)
+        rules = (objective, make_stopping(parameters, graph, split), trainer_settings(parameters, graph))
         trainer: Trainer
         if self.batch == "full":
-            operators = GraphOperators(scaling.apply(graph))
-            trainer = Trainer(network, operators, *rules, torch.Generator().manual_seed(seeds[1]), int(seeds[2]), watch)
+            operators = GraphOperators(normalizer.apply(graph))
+            generator = torch.Generator().manual_seed(seeds[1])
+            trainer = Trainer(network, operators, *rules, generator, int(seeds[2]), options.watch)
         else:
             check_by_parts(parameters)
-            source = Source(graph, scaling)
+            source = Source(graph, normalizer)
             sizes = (self.parts, self.halo, self.steps_per_epoch, int(seeds[1]))
-            trainer = PartitionTrainer(network, source, *sizes, *rules, int(seeds[2]), watch)
-        if checkpoint is not None:
+            trainer = PartitionTrainer(network, source, *sizes, *rules, int(seeds[2]), options.watch)
+        if options.checkpoint is not None:
+            place = options.checkpoint
             ids = torch.arange(graph.num_nodes)
-            kept = Checkpoints(checkpoint, about_training(self, graph, split), ids, every, warn=_say_warning)
+            kept = Checkpoints(place.folder, about_training(self, graph, split), ids, place.every, warn=_warn)
             trainer.keep = kept.keep
-            kept.begin(trainer, resume)
+            kept.begin(trainer, place.resume)
         result = trainer.run()
-        self._remember(graph, split, scaling, network, objective, result)
         if isinstance(trainer, PartitionTrainer):
-            self._look_at(exact_output(network, trainer.source))
+            output = exact_output(network, trainer.source)
         else:
-            self._look(operators)
-        self._gather_clusters(int(seeds[2]))
-        self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
-        return self
+            output = _evaluate(network, operators)
+        return self._learnt(network, normalizer, objective.prior.numpy(), seeds, result, output)
 
-    def _network(self, graph: Graph, generator: torch.Generator) -> SOGN:
-        return make_network(self.get_params(deep=False), graph, generator)
+    def _solve_in_processes(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
+        from ncgc.training.engines.distributed.fitting import train_in_processes
 
-    def _decay(self, graph: Graph) -> float:
-        return weight_decay(self.get_params(deep=False), graph)
+        found = train_in_processes(self, graph, split, options)
+        self.communication_ = found.account
+        return self._learnt(
+            found.network, found.normalizer, found.prior, found.seeds, found.result, found.output, found.complete
+        )
 
-    def _objective(self, graph: Graph, split: Split) -> Objective:
-        return make_objective(self.get_params(deep=False), graph, split)
-
-    def _remember(
+    def _learnt(
         self,
-        graph: Graph,
-        split: Split,
-        scaling: FeatureScaling,
         network: SOGN,
-        objective: Objective,
+        normalizer: FeatureNormalizer,
+        prior: np.ndarray,
+        seeds: list[int],
         result: TrainingResult,
-    ) -> None:
-        if result.termination.startswith("the loss was not finite"):
-            warnings.warn(
-                f"{result.termination[0].upper()}{result.termination[1:]}; the weights of epoch {result.best_epoch} are kept. "
-                f"Lower the learning rate ({self.learning_rate}) or scale the features (features='row').",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-        self.calibration_: Calibration | None = None
-        self.classes_ = graph.classes
-        self.n_features_in_ = graph.num_features
-        self.network_ = network
-        self.centroids_ = result.centroids
-        self.history_ = result.history
-        self.best_epoch_ = result.best_epoch
-        self.termination_ = result.termination
-        self.seconds_ = result.seconds
-        self.prior_ = objective.prior.numpy()
-        self.graph_, self.split_, self.scaling_ = graph, split, scaling
-        self.extra_: dict[str, Any] = {}
+        output: Output,
+        complete: bool = True,
+    ) -> Prediction:
+        """Set what training has learnt; the centroids are those of the clusters that the trained embeddings form.
 
-    def _look(self, operators: GraphOperators) -> None:
-        """What the network says of the fitted graph: after training, and after loading."""
-        self._look_at(self._walk(operators))
-
-    def _look_at(self, output: Output) -> None:
-        self._output = output
-        labels = output.logits.argmax(dim=1).numpy()
-        given = self.split_.training_labels(self.graph_)
-        self.transduction_ = self.classes_[np.where(given >= 0, given, labels)]
-        self.clusters_ = self._clusters(output)
-
-    def _gather_clusters(self, seed: int) -> None:
-        """Centroids of the clusters that the trained embeddings form.
-
-        The centroids of the last epoch need not lie among them: weight decay draws the embeddings together, and the
+        The centroids of the last epoch need not lie among the embeddings: weight decay draws these together, and the
         centroids stay where they were, until one of them is nearest to all.
         """
-        if self.centroids_ is not None:
-            embeddings = self.network_.clustered(self._output)
-            self.centroids_ = initial_centroids(embeddings, len(self.classes_), "kmeans", seed)
-            self.clusters_ = self._clusters(self._output)
-
-    def _clusters(self, output: Output) -> np.ndarray:
-        """(n,) cluster numbers: the nearest centroid, or the prototype of most weight without the KL part."""
-        centroids = self.centroids_
-        scores = output.logits if centroids is None else student_t(self.network_.clustered(output), centroids)
-        numbers: np.ndarray = scores.argmax(dim=1).numpy()
-        return numbers
-
-    # ---------------------------------------------------------------- keeping
-
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the fitted model, and the graph it was fitted on, to a folder that :meth:`load` reads; nothing is pickled."""
-        from ncgc.io.model_file.model_file import save_model
-
-        save_model(self, path, overwrite=overwrite)
-
-    @classmethod
-    def load(cls, path: str | Path) -> NCGC:
-        """The model in a folder that :meth:`save` wrote; it predicts what the saved one did, to the bit."""
-        from ncgc.io.model_file.model_file import load_model_of
-
-        return load_model_of(cls, path)
+        self.network_, self.normalizer_, self.prior_ = network, normalizer, prior
+        self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
+        self.centroids_ = result.centroids
+        if self.centroids_ is not None and complete:
+            embeddings, classes = network.clustered(output), output.logits.shape[1]
+            self.centroids_ = initial_centroids(embeddings, classes, "kmeans", int(seeds[2]))
+        return _prediction(
+            output,
+            history=result.history,
+            best_epoch=result.best_epoch,
+            termination=result.termination,
+            seconds=result.seconds,
+            complete=complete,
+        )
 
     # ---------------------------------------------------------------- using
 
-    def predict(self, graph: Graph | None = None) -> np.ndarray:
-        """(n,) the most probable class of every node of the fitted graph, or of another graph with the same features."""
-        logits = self._outputs(graph).logits
-        predicted: np.ndarray = self.classes_[logits.argmax(dim=1).numpy()]
-        return predicted
-
-    def predict_proba(self, graph: Graph | None = None) -> np.ndarray:
-        """(n, K) probabilities softmax(H·W_proto), columns in the order of ``classes_``; calibrated after :meth:`calibrate`."""
-        logits = self._outputs(graph).logits.double()
-        if self.calibration_ is not None:
-            return self.calibration_.probabilities(logits.numpy())
-        probabilities: np.ndarray = logits.softmax(dim=1).numpy()
-        return probabilities
-
-    def decision_function(self, graph: Graph | None = None) -> np.ndarray:
-        """(n, K) logits H·W_proto, columns in the order of ``classes_``."""
-        logits: np.ndarray = self._outputs(graph).logits.double().numpy()
-        return logits
-
-    def calibrate(self, folds: int = FOLDS, watch: FoldWatcher | None = None) -> NCGC:
-        """Make :meth:`predict_proba` mean what it says, by the validation labels or by cross-fitting the training labels.
-
-        Cross-fitting trains ``folds`` more models, each without its share of the labels. Sets ``calibration_``.
-        """
-        self._outputs(None)  # fitted?
-        self.calibration_ = calibrate(self, folds, watch)
-        return self
-
-    def transform(self, graph: Graph | None = None) -> np.ndarray:
-        """(n, d) embeddings H."""
-        embeddings: np.ndarray = self._outputs(graph).embeddings.numpy().copy()
-        return embeddings
-
     def predict_clusters(self, graph: Graph | None = None) -> np.ndarray:
-        """(n,) the cluster of every node: ``clusters_``, or of another graph by the same centroids."""
-        return self._clusters(self._outputs(graph))
+        """The cluster of every node, by the centroids of the fitted graph.
 
-    def fit_predict(self, graph: Graph, split: Split | None = None) -> np.ndarray:
-        """:meth:`fit`, then a label for every node, the given ones where given."""
-        return self.fit(graph, split).transduction_
+        Args:
+            graph: another graph with the same features; default: the fitted graph.
 
-    def score(self, graph: Graph | None = None, nodes: np.ndarray | None = None) -> float:
-        """Accuracy on ``nodes`` (default: the test nodes of the split; of another graph, all labelled nodes)."""
-        predicted = self._outputs(graph).logits.argmax(dim=1).numpy()
-        truth = self.graph_.labels if graph is None else labels_among(graph, self.classes_)
-        if nodes is None:
-            nodes = self.split_.test if graph is None else np.flatnonzero(truth >= 0)
-        return labelled_accuracy(predicted, truth, nodes)
+        Returns:
+            (n,) cluster numbers.
+        """
+        return self._clusters(self._predicted(graph))
 
-    def _outputs(self, graph: Graph | None) -> Output:
-        if not hasattr(self, "network_"):
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit(graph, split) first.")
-        if graph is None:
-            return self._output
-        check_is_graph(graph)
-        check_same_features(graph, self.n_features_in_)
+    def _clusters(self, prediction: Prediction) -> np.ndarray:
+        """(n,) the nearest centroid, or the prototype of most weight without the KL part."""
+        logits = torch.from_numpy(prediction.logits).float()
+        if self.centroids_ is None:
+            scores = logits
+        else:
+            output = Output(torch.from_numpy(prediction.embeddings), logits)
+            scores = student_t(self.network_.clustered(output), self.centroids_)
+        numbers: np.ndarray = scores.argmax(dim=1).numpy()
+        return numbers
+
+    def _predict_other(self, graph: Graph) -> Prediction:
         if self.batch == "partitions":
-            return exact_output(self.network_, Source(graph, self.scaling_))
-        return self._walk(GraphOperators(self.scaling_.apply(graph)))
+            return _prediction(exact_output(self.network_, Source(graph, self.normalizer_)))
+        return _prediction(_evaluate(self.network_, GraphOperators(self.normalizer_.apply(graph))))
 
-    def _walk(self, operators: GraphOperators) -> Output:
-        with torch.no_grad():
-            output: Output = self.network_.eval()(operators)
-        return output
+    # ---------------------------------------------------------------- keeping
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        if not (isinstance(self.backbone, str) and isinstance(self.network_.backbone, str)):
+            raise ValueError(
+                "The backbone of this model is a function of yours, which cannot be kept in a file; use the model in the "
+                "program that made it, or fit one with a backbone by name."
+            )
+        arrays = {NETWORK + name: array for name, array in state_arrays(self.network_).items()}
+        arrays["prior"] = np.asarray(self.prior_)
+        if self.centroids_ is not None:
+            arrays["centroids"] = self.centroids_.detach().contiguous().numpy()
+        return arrays
+
+    def _details(self) -> dict[str, Any]:
+        return {"network": network_description(self.network_)}
+
+    def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray], details: Mapping[str, Any]) -> None:
+        own = {name.removeprefix(NETWORK): array for name, array in arrays.items() if name.startswith(NETWORK)}
+        self.network_ = restored_network(details["network"], own, graph.num_features, graph.num_classes)
+        width = graph.num_classes if self.network_.decoupled else self.network_.hidden
+        centroids = _stored(arrays, "centroids", np.float32, (graph.num_classes, width))
+        self.centroids_ = None if centroids is None else torch.from_numpy(centroids)
+        prior = _stored(arrays, "prior", np.float64, (graph.num_classes,))
+        if prior is None:
+            raise ValueError("weights.safetensors has no tensor 'prior'")
+        self.prior_ = prior
 
 
-def _say_warning(sentence: str) -> None:
-    warnings.warn(sentence, RuntimeWarning, stacklevel=4)
+def _evaluate(network: SOGN, operators: GraphOperators) -> Output:
+    """Embeddings and logits of all nodes, without dropout."""
+    with torch.no_grad():
+        output: Output = network.eval()(operators)
+    return output
+
+
+def _prediction(output: Output, **rest: Any) -> Prediction:
+    return Prediction(output.logits.double().numpy(), output.embeddings.numpy(), **rest)
+
+
+def _stored(
+    arrays: dict[str, np.ndarray], name: str, kind: type[np.generic], shape: tuple[int, ...]
+) -> np.ndarray | None:
+    array = arrays.get(name)
+    if array is not None and (array.dtype != kind or array.shape != shape):
+        raise ValueError(f"the tensor {name!r} has the type {array.dtype} and the shape {array.shape}, not {shape}")
+    return None if array is None else array.copy()
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, RuntimeWarning, stacklevel=5)

@@ -1,7 +1,8 @@
-"""Learned: what every method that trains a network by full-batch descent has in common."""
+"""NetworkClassifier: what every method that trains a network by full-batch descent has in common."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,18 +14,18 @@ from torch.nn.functional import cross_entropy
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.graph.features import ROWS, FeatureScaling
-from ncgc.models.base import Method, Solution
+from ncgc.graph.features import ROWS, FeatureNormalizer
+from ncgc.models.base import FitOptions, NodeClassifier, Prediction
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.state import load_state, state_arrays
-from ncgc.params.declared import declared
-from ncgc.training import Adam, Descended, KeepEpoch, LastEpoch, Selection, Stationary, Watcher, descend
+from ncgc.params.parameter import declared
+from ncgc.training import Adam, KeepEpoch, LastEpoch, Stationary, StoppingRule, TrainingResult, Watcher, descend
 from ncgc.training.engines.partition.label_blocks import LabelOperators
 from ncgc.training.engines.partition.part_operators import Source
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class TrainingData:
     """What a method trains on: the graph with scaled features, and of the labels the training nodes' alone.
 
     Attributes:
@@ -64,7 +65,7 @@ class Task:
 
     def _around(self, nodes: Tensor) -> GraphOperators:
         assert self.depth is not None
-        return LabelOperators(Source(self.graph, FeatureScaling("raw")), nodes.numpy(), self.depth)
+        return LabelOperators(Source(self.graph, FeatureNormalizer("raw")), nodes.numpy(), self.depth)
 
     @property
     def num_classes(self) -> int:
@@ -80,7 +81,7 @@ class Task:
         return torch.from_numpy(np.flatnonzero(self.graph.labels < 0))
 
 
-class Learned(Method):
+class NetworkClassifier(NodeClassifier):
     """A method with a network, a loss on it, and a rule for the epoch to keep.
 
     A simple one defines :meth:`network` alone; :meth:`loss`, :meth:`groups` and :meth:`train` are there to be replaced. The
@@ -105,16 +106,15 @@ class Learned(Method):
     features: str = declared(
         "row", "features as they are, or each row divided by its sum, its length, …", choices=tuple(ROWS)
     )
-    random_state: int | None = declared(0, "seed of weights and dropout", low=0, optional=True)
 
     keep: ClassVar[str] = "loss"  # a rule of ncgc.training.KeepEpoch
     keep_options: ClassVar[dict[str, Any]] = {}  # its window and the like
 
     # ---------------------------------------------------------------- what a method defines
 
-    def network(self, task: Task) -> nn.Module:
-        """A network with its first weights drawn from ``task.weights``."""
-        raise TypeError(f"{type(self).__name__} must define network(task).")
+    def network(self, data: TrainingData) -> nn.Module:
+        """A network with its first weights drawn from ``data.weights``."""
+        raise TypeError(f"{type(self).__name__} must define network(data).")
 
     def depth(self) -> int | None:
         """How many layers let a node see its neighbours, if it sees no further and no sum over all nodes.
@@ -128,27 +128,29 @@ class Learned(Method):
         """Without validation nodes, the epochs between two looks at the predictions; None: all epochs, the last is kept."""
         return self.patience
 
-    def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
+    def loss(self, data: TrainingData, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
         """Of an epoch counted from 1: the cross-entropy on the training nodes."""
-        if task.depth is not None:
-            return cross_entropy(network(task.around_train, task.drops).logits, task.labels)
-        logits = network(task.operators, task.drops).logits
-        return cross_entropy(logits[task.train], task.labels)
+        if data.depth is not None:
+            return cross_entropy(network(data.around_train, data.drops).logits, data.labels)
+        logits = network(data.operators, data.drops).logits
+        return cross_entropy(logits[data.train], data.labels)
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
         """Adam's groups: what decays and what does not. Everything decays unless said otherwise."""
         return [{"params": list(network.parameters()), "weight_decay": self.weight_decay}]
 
-    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
+    def train(
+        self, data: TrainingData, network: nn.Module, stopping: StoppingRule, watch: Watcher | None
+    ) -> TrainingResult:
         """All of training; the best weights are in the network afterwards."""
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
 
         def look() -> Tensor:
-            logits: Tensor = network(task.seen, None).logits
+            logits: Tensor = network(data.seen, None).logits
             return logits
 
         return descend(
-            network, optimizer, lambda epoch: self.loss(task, network, epoch), look, selection, self.epochs, watch
+            network, optimizer, lambda epoch: self.loss(data, network, epoch), look, stopping, self.epochs, watch
         )
 
     def infer(self, network: nn.Module, operators: GraphOperators) -> Output:
@@ -158,14 +160,14 @@ class Learned(Method):
 
     # ---------------------------------------------------------------- the rest is the same for all
 
-    def selection(self, graph: Graph, split: Split) -> Selection:
+    def stopping_rule(self, graph: Graph, split: Split) -> StoppingRule:
         """The rule of this method on the validation nodes; where there are none, the last epoch.
 
         Where there is a :meth:`pause`, training then stops where it only wanders (:class:`ncgc.training.Stationary`).
         """
-        return self.selection_by(self.keep, graph, split, **self.keep_options)
+        return self.stopping_rule_by(self.keep, graph, split, **self.keep_options)
 
-    def selection_by(self, rule: str, graph: Graph, split: Split, **options: Any) -> Selection:
+    def stopping_rule_by(self, rule: str, graph: Graph, split: Split, **options: Any) -> StoppingRule:
         """The same with a rule of :class:`ncgc.training.KeepEpoch` and its options."""
         if not len(split.val):
             pause = self.pause()
@@ -178,13 +180,13 @@ class Learned(Method):
             index = torch.arange(len(index))  # these alone are looked at
         return KeepEpoch(rule, index, labels, self.patience, **options)
 
-    def task(self, graph: Graph, split: Split) -> Task:
-        """What training gets of a graph and a split. Sets ``scaling_``."""
+    def training_data(self, graph: Graph, split: Split) -> TrainingData:
+        """What training gets of a graph and a split. Sets ``normalizer_``."""
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
         labels = split.training_labels(graph)
-        self.scaling_ = FeatureScaling.fit(graph, self.features)
-        scaled = self.scaling_.apply(graph).with_labels(labels)
-        return Task(
+        self.normalizer_ = FeatureNormalizer.fit(graph, self.features)
+        scaled = self.normalizer_.apply(graph).with_labels(labels)
+        return TrainingData(
             scaled,
             GraphOperators(scaled),
             torch.from_numpy(split.train),
@@ -196,32 +198,32 @@ class Learned(Method):
             self.depth(),
         )
 
-    def _solve(self, graph: Graph, split: Split, watch: Watcher | None) -> Solution:
-        task = self.task(graph, split)
-        network = self.network(task)
-        ended = self.train(task, network, self.selection(graph, split), watch)
+    def _solve(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
+        data = self.training_data(graph, split)
+        network = self.network(data)
+        ended = self.train(data, network, self.stopping_rule(graph, split), options.watch)
         self.network_ = network
-        return self._look(
-            task.operators, history=ended.history, best_epoch=ended.best_epoch, termination=ended.termination
+        return self._evaluate(
+            data.operators, history=ended.history, best_epoch=ended.best_epoch, termination=ended.termination
         )
 
-    def _elsewhere(self, graph: Graph) -> Solution:
-        return self._look(GraphOperators(self.scaling_.apply(graph)))
+    def _predict_other(self, graph: Graph) -> Prediction:
+        return self._evaluate(GraphOperators(self.normalizer_.apply(graph)))
 
-    def _look(self, operators: GraphOperators, **rest: Any) -> Solution:
+    def _evaluate(self, operators: GraphOperators, **rest: Any) -> Prediction:
         """What the trained network says of a graph with scaled features."""
         with torch.no_grad():
             output = self.infer(self.network_.eval(), operators)
-        return Solution(output.logits.double().numpy(), output.embeddings.numpy(), **rest)
+        return Prediction(output.logits.double().numpy(), output.embeddings.numpy(), **rest)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return state_arrays(self.network_)
 
-    def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray]) -> None:
+    def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray], details: Mapping[str, Any]) -> None:
         sizes = {size for array in arrays.values() for size in array.shape}
         for name, known in (("hidden", sizes), ("num_layers", range(len(arrays) + 1))):
             value = self.get_params().get(name)
             if value is not None and value not in known:  # before anything is allocated by a number in a file
                 raise ValueError(f"weights.safetensors does not fit a network with {name} {value}")
-        self.network_ = self.network(self.task(graph, split))
+        self.network_ = self.network(self.training_data(graph, split))
         load_state(self.network_, arrays)

@@ -1,4 +1,4 @@
-"""OnRows: what every method whose network sees of a node one row of features, smoothed or not, has in common."""
+"""RowClassifier: what every method whose network sees of a node one row of features, smoothed or not, has in common."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.nn import GraphOperators, Output
 from ncgc.ops import FeatureMatrix
-from ncgc.training import Adam, Descended, Selection, Watcher, descend
+from ncgc.training import Adam, StoppingRule, TrainingResult, Watcher, descend
 
 
 class RowNetwork(Protocol):
@@ -25,36 +25,38 @@ class RowNetwork(Protocol):
         """S·Z for a symmetric S."""
 
 
-class OnRows(Learned):
+class RowClassifier(NetworkClassifier):
     """A method that trains a :class:`RowNetwork` on the training rows of S·X, made once, and looks at the validation rows.
 
     An epoch has no product with the graph, and its cost does not grow with the number of nodes.
     """
 
-    def rows(self, task: Task, network: RowNetwork, nodes: Tensor) -> FeatureMatrix:
+    def rows(self, data: TrainingData, network: RowNetwork, nodes: Tensor) -> FeatureMatrix:
         """(l, D) the rows of S·X at ``nodes``."""
         return FeatureMatrix(
-            smoothed_rows(task.operators, nodes, lambda z: network.propagate(task.operators, z)).numpy()
+            smoothed_rows(data.operators, nodes, lambda z: network.propagate(data.operators, z)).numpy()
         )
 
     def pause(self) -> None:
         """Epochs are few and cheap, and a look at all nodes is not."""
 
-    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
-        seen = getattr(selection, "index", torch.zeros(0, dtype=torch.int64))  # the validation nodes
+    def train(
+        self, data: TrainingData, network: nn.Module, stopping: StoppingRule, watch: Watcher | None
+    ) -> TrainingResult:
+        seen = getattr(stopping, "index", torch.zeros(0, dtype=torch.int64))  # the validation nodes
         on_rows = cast(RowNetwork, network)
-        train, val = self.rows(task, on_rows, task.train), self.rows(task, on_rows, seen)
+        train, val = self.rows(data, on_rows, data.train), self.rows(data, on_rows, seen)
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
 
         def loss(epoch: int) -> Tensor:
-            return cross_entropy(on_rows.layers(train, task.drops).logits, task.labels)
+            return cross_entropy(on_rows.layers(train, data.drops).logits, data.labels)
 
         def look() -> Tensor:
-            logits = torch.zeros(task.graph.num_nodes, task.num_classes)
+            logits = torch.zeros(data.graph.num_nodes, data.num_classes)
             logits[seen] = on_rows.layers(val).logits
             return logits
 
-        return descend(network, optimizer, loss, look, selection, self.epochs, watch)
+        return descend(network, optimizer, loss, look, stopping, self.epochs, watch)
 
 
 def smoothed_rows(operators: GraphOperators, nodes: Tensor, smooth: Callable[[Tensor], Tensor]) -> Tensor:

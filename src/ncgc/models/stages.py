@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ncgc.training import Descended, History, Watcher
+from ncgc.training import History, TrainingResult, Watcher
 
 
-def later(watch: Watcher | None, before: Sequence[Descended]) -> Watcher | None:
+def later(watch: Watcher | None, before: Sequence[TrainingResult]) -> Watcher | None:
     """A watcher that counts on from the epochs of the descents before.
 
     >>> later(lambda epoch, quantities: print(epoch), [])(1, {})
@@ -19,12 +19,12 @@ def later(watch: Watcher | None, before: Sequence[Descended]) -> Watcher | None:
     return lambda epoch, quantities: watch(offset + epoch, quantities)
 
 
-def interrupted(parts: Sequence[Descended]) -> bool:
+def interrupted(parts: Sequence[TrainingResult]) -> bool:
     """Whether somebody pressed Ctrl-C in the latest descent: no other one is begun then."""
     return bool(parts) and parts[-1].termination == "interrupted"
 
 
-def joined(parts: Sequence[Descended]) -> Descended:
+def joined(parts: Sequence[TrainingResult]) -> TrainingResult:
     """Descents one after another as one: epochs counted through, a column ``stage``; kept is the last one's epoch."""
     history, offset, seconds = History(), 0, 0.0
     best = 0
@@ -34,4 +34,4 @@ def joined(parts: Sequence[Descended]) -> Descended:
             history.append(epoch=offset + row["epoch"], stage=stage, **rest, seconds=seconds + row["seconds"])
         best = offset + part.best_epoch
         offset, seconds = offset + len(part.history), seconds + part.seconds
-    return Descended(history, best, parts[-1].termination, seconds)
+    return TrainingResult(history, best, parts[-1].termination, seconds)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import Hidden, fan_in, glorot
 from ncgc.ops import SparseMatrix, attend, first_rows, linear, propagate, relu_dropout
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 
-class Tuned(Learned, hidden=512, dropout=0.7, learning_rate=0.001, epochs=500, patience=None, features="raw"):
+class Tuned(NetworkClassifier, hidden=512, dropout=0.7, learning_rate=0.001, epochs=500, patience=None, features="raw"):
     """What GCN*, GAT* and GraphSAGE* share (Luo et al., 2024): the network, its settings and the rule to keep an epoch.
 
     H_l = dropout(ReLU(norm(conv(H_{l−1}) [+ H_{l−1}·R_l + r_l]))), Z = H_L·V + c; features as they are and never dropped, L2
@@ -35,10 +35,10 @@ class Tuned(Learned, hidden=512, dropout=0.7, learning_rate=0.001, epochs=500, p
     def depth(self) -> int | None:
         return None if self.norm == "batch" else self.num_layers  # a batch norm knows the mean of all nodes
 
-    def network(self, task: Task) -> nn.Module:
-        widths = [task.num_features] + [self.hidden] * (self.num_layers - 1)
-        convolutions = [self.convolution(width, task.weights) for width in widths]
-        return TunedNetwork(convolutions, widths, self.hidden, task, self.dropout, self.norm, self.residual)
+    def network(self, data: TrainingData) -> nn.Module:
+        widths = [data.num_features] + [self.hidden] * (self.num_layers - 1)
+        convolutions = [self.convolution(width, data.weights) for width in widths]
+        return TunedNetwork(convolutions, widths, self.hidden, data, self.dropout, self.norm, self.residual)
 
 
 class TunedNetwork(nn.Module):
@@ -49,7 +49,7 @@ class TunedNetwork(nn.Module):
         convolutions: list[nn.Module],
         widths: list[int],
         hidden: int,
-        task: Task,
+        data: TrainingData,
         dropout: float,
         norm: str | None,
         residual: bool,
@@ -57,8 +57,8 @@ class TunedNetwork(nn.Module):
         super().__init__()
         self.convolutions = nn.ModuleList(convolutions)
         self.norms = nn.ModuleList(_norm(norm, hidden) for _ in widths)
-        self.residuals = nn.ModuleList(Affine(width, hidden, task.weights) for width in widths if residual)
-        self.classes = Affine(hidden, task.num_classes, task.weights)
+        self.residuals = nn.ModuleList(Affine(width, hidden, data.weights) for width in widths if residual)
+        self.classes = Affine(hidden, data.num_classes, data.weights)
         self.dropout = dropout
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:

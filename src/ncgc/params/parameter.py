@@ -1,17 +1,18 @@
-"""Every hyper-parameter of NCGC, declared once: default, range and one line of help.
+"""Hyper-parameters, each declared once, in the body of the class that uses it: default, range and one line of help.
 
-The estimator checks against this table, the command line makes its options from it, and TOML configurations are read by it.
+Constructor, command line, TOML files and help are all made from these declarations.
 """
 
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,11 +23,29 @@ _LARGEST = sys.float_info.max
 
 @dataclass(frozen=True)
 class Parameter:
-    """One hyper-parameter: its type, the range it may take, and what it does."""
+    """One hyper-parameter: its type, the range it may take, and what it does.
+
+    Attributes:
+        name: its name in Python, in TOML and, with dashes, on the command line.
+        default: its value unless another is given.
+        kind: float, int, bool or str.
+        help: one line, without a full stop.
+        group: the heading it stands under in the help.
+        low, high: the range of a number.
+        open_low, open_high: whether the ends are left out of the range.
+        choices: the words it may be, of a parameter of kind str.
+        optional: whether None is allowed ("none" in TOML and on the command line).
+        also: what else Python takes, in words, such as "a function".
+        array: whether an array of class shares is allowed (on the command line: numbers with commas).
+        words: what a number may be instead, such as "auto".
+        past_default: what was done before this parameter existed, where that is not its default.
+        former_name: its name in older model files, configurations and stored runs. Run keys hash the former name,
+            so that a rename changes no key.
+    """
 
     name: str
     default: Any
-    kind: type  # float, int, bool or str
+    kind: type
     help: str
     group: str
     low: float = -math.inf
@@ -34,20 +53,21 @@ class Parameter:
     open_low: bool = False
     open_high: bool = False
     choices: tuple[str, ...] = ()
-    optional: bool = False  # None (in TOML and on the command line: "none") is allowed
-    also: str = ""  # what else Python takes, in words: an array, a function
-    array: bool = False  # numbers, one a class, are allowed (on the command line: with commas)
-    words: tuple[str, ...] = ()  # what a number may be instead: "auto"
-    older: Any = ...  # what was done before this parameter existed, where that is not its default
+    optional: bool = False
+    also: str = ""
+    array: bool = False
+    words: tuple[str, ...] = ()
+    past_default: Any = ...
+    former_name: str = ""
 
     @property
     def before(self) -> Any:
-        """What a result made before this parameter existed was made with."""
-        return self.default if self.older is ... else self.older
+        """The value of a result that was made before this parameter existed."""
+        return self.default if self.past_default is ... else self.past_default
 
     @property
     def expected(self) -> str:
-        """The range in words, for messages and help."""
+        """The allowed values in words, for messages and help."""
         if self.kind is bool:
             text = "true or false"
         elif self.choices:
@@ -63,7 +83,15 @@ class Parameter:
         return text + (" or none" if self.optional else "")
 
     def check(self, value: Any, owner: str = "NCGC") -> None:
-        """Raise a ParameterError in the one form of message unless the value is allowed."""
+        """Raise a ParameterError unless the value is allowed.
+
+        Args:
+            value: what was given.
+            owner: whose parameter it is, for the message.
+
+        Raises:
+            ParameterError: in scikit-learn's form: what must be, and what was found.
+        """
         if not self.allows(value):
             near = difflib.get_close_matches(value, self.choices, n=1) if isinstance(value, str) else []
             hint = f"; did you mean {near[0]!r}?" if near else "."
@@ -72,6 +100,7 @@ class Parameter:
             )
 
     def allows(self, value: Any) -> bool:
+        """Whether a value is of the right kind and in range."""
         if value is None:
             return self.optional
         if self.kind is bool:
@@ -108,107 +137,152 @@ def _number(value: float, kind: type) -> str:
     return str(int(value)) if kind is int else str(float(value))
 
 
-def _table() -> dict[str, Parameter]:
-    p, rows = Parameter, []
-    network = "Network"
-    rows += [
-        p("backbone", "gcn", str, "whose propagation the layers use", network,
-          choices=("gcn", "gat", "sage", "gcnii", "appnp"), also="a function (in, out) -> PyG layer"),
-        p("hidden", 64, int, "width of the hidden layers", network, low=1),
-        p("num_layers", 2, int, "number of layers", network, low=1),
-        p("beta", 0.003, float, "strength of the soft orthogonal constraint", network, low=0),
-        p("dropout", 0.7, float, "dropout on hidden states", network, low=0, high=1, open_high=True),
-        p("input_dropout", "auto", float, "dropout on the features; auto: 0.5 where they are sparse, none where dense", network,
-          low=0, high=1, open_high=True, words=("auto",)),
-        p("node_dropout", 0.0, float, "dropout of all features of a node at once", network, low=0, high=1, open_high=True,
-          older=0.0),
-        p("norm", "auto", str, "normalisation before the activation; auto: layer where features are dense, none where sparse", network,
-          choices=("auto", "layer", "batch"), optional=True),
-        p("residual", False, bool, "add a learnt map of each layer's input to its output", network),
-        p("features", "centred", str, "features as they are, each row divided by its sum (row) or its length (unit), or first centred where X is dense",
-          network, choices=("raw", "row", "unit", "centred")),
-        p("heads", 1, int, "attention heads (gat); must divide hidden", network, low=1),
-        p("attention_dropout", 0.0, float, "dropout on attention (gat)", network, low=0, high=1, open_high=True),
-        p("alpha", 0.1, float, "share of the start kept at each step (gcnii, appnp)", network, low=0, high=1),
-        p("theta", 0.5, float, "strength of the weights, decaying with depth (gcnii's λ)", network, low=0),
-        p("steps", 10, int, "propagation steps of the logits (appnp)", network, low=0),
-    ]  # fmt: skip
-    objective = "Objective"
-    rows += [
-        p("soft_orthogonality", True, bool, "the soft orthogonal term in every layer", objective),
-        p("kl", True, bool, "the embedded-clustering loss", objective),
-        p("pl", True, bool, "the pseudo-label loss", objective),
-        p("sinkhorn", True, bool, "balance the pseudo-labels (off: the raw predictions)", objective),
-        p("class_weight", 1.0, float, "weight of the loss on labels", objective, low=0),
-        p("kl_weight", 1.0, float, "weight of the embedded-clustering loss", objective, low=0),
-        p("pl_weight", 1.0, float, "weight of the pseudo-label loss", objective, low=0),
-        p("epsilon", 0.5, float, "entropy of the pseudo-labels (Sinkhorn's ε)", objective, low=0, open_low=True),
-        p("sinkhorn_iterations", 10, int, "rounds of Sinkhorn (T)", objective, low=0),
-        p("relaxation", "auto", float, "how exactly classes are balanced (κ): 1 exact, 0 not at all, auto by the number of labels",
-          objective, low=0, high=1, words=("auto",)),
-        p("prior", "uniform", str, "class shares to balance toward", objective,
-          choices=("uniform", "estimated"), also="an array of shares", array=True),
-        p("prior_shrinkage", 0.5, float, "how far the estimated shares are drawn to uniform", objective, low=0, high=1),
-        p("prior_momentum", 0.9, float, "memory of the estimated shares", objective, low=0, high=1, open_high=True),
-        p("pseudo_label_source", "clean", str, "targets from a pass without dropout or from the training pass", objective,
-          choices=("clean", "training")),
-        p("teacher", 0.9, float, "memory of the averaged predictions that clean targets come from; 0: the latest predictions", objective,
-          low=0, high=1, open_high=True, older=0.0),
-        p("pseudo_label_scores", "log_probabilities", str, "what Sinkhorn balances", objective,
-          choices=("probabilities", "log_probabilities", "logits")),
-        p("centroids", "kmeans", str, "where cluster centroids begin", objective, choices=("kmeans", "random")),
-        p("warmup", 50, int, "epochs on labels alone", objective, low=0),
-        p("ramp", 25, int, "epochs over which the clustering losses then grow to full weight", objective, low=0),
-    ]  # fmt: skip
-    training = "Training"
-    rows += [
-        p("learning_rate", 0.02, float, "step size of Adam", training, low=0, open_low=True),
-        p("schedule", "late", str, "step size over the epochs: constant, or falling to 0 as a cosine, all along or in the last third", training,
-          choices=("constant", "cosine", "late"), older="constant"),
-        p("weight_decay", "auto", float, "L2 penalty of Adam; auto: 0.005, or 0.0005 where features are sparse and neighbours many", training,
-          low=0, words=("auto",)),
-        p("decay_on", "all", str, "which weights decay: all, or the first layer's only", training, choices=("all", "first")),
-        p("averaging", 0.0, float, "memory of the averaged weights that predict and give pseudo-labels; 0: the latest weights",
-          training, low=0, high=1, open_high=True, older=0.0),
-        p("epochs", 150, int, "most epochs to train", training, low=1),
-        p("patience", 150, int, "epochs without gain, after warm-up and ramp, before stopping", training, low=1),
-        p("weigh_validation", True, bool, "weigh validation nodes drawn per class by the predicted class shares", training,
-          older=False),
-        p("choose_from", "settled", str, "epochs that validation chooses from: all, or those with the clustering losses at full weight", training,
-          choices=("all", "settled"), older="all"),
-        p("batch", "full", str, "the whole graph at once, or a part at a time in memory that depends on the part", training,
-          choices=("full", "partitions")),
-        p("parts", 8, int, "parts to cut the graph into (partitions)", training, low=1),
-        p("halo", 1, int, "hops around a part that are seen with it (partitions); as many as layers: exact", training, low=0),
-        p("steps_per_epoch", 1, int, "steps an epoch that the parts are dealt to (partitions)", training, low=1),
-        p("random_state", 0, int, "seed of weights, dropout and centroids", training, low=0, optional=True),
-    ]  # fmt: skip
-    return {row.name: row for row in rows}
+def declared(default: Any, help: str, *, kind: type | None = None, group: str = "", **limits: Any) -> Any:
+    """Declare a hyper-parameter of the class in whose body this stands.
+
+    Args:
+        default: its value unless another is given.
+        help: one line that says what it does.
+        kind: float, int, bool or str; default: the type of ``default``.
+        group: the heading in the help; default: the name of the class.
+        limits: any other attribute of :class:`Parameter`.
+
+    Returns:
+        A :class:`Parameter`, which :class:`Declared` turns into an attribute of every instance.
+    """
+    return Parameter("", default, type(default) if kind is None else kind, help, group, **limits)
 
 
-PARAMETERS = _table()
-DEFAULTS = {name: parameter.default for name, parameter in PARAMETERS.items()}
+class Declared:
+    """A class whose constructor is made from the parameters declared in its body and in its bases, as scikit-learn needs it.
+
+    ``class Wide(Narrow, hidden=64)`` is Narrow with another default; ``class Bare(Narrow, without=("hidden",))`` does not
+    have that parameter.
+
+    Attributes:
+        PARAMETERS: every parameter by name, ``random_state`` last.
+        POSITIONAL: the parameters that may be given by position.
+
+    >>> class Narrow(Declared):
+    ...     hidden: int = declared(16, "width", low=1)
+    >>> class Wide(Narrow, hidden=64): ...
+    >>> Wide().hidden, Wide(hidden=8).hidden, Narrow().hidden
+    (64, 8, 16)
+    >>> class Bare(Narrow, without=("hidden",)): ...
+    >>> Bare.PARAMETERS
+    {}
+    """
+
+    PARAMETERS: ClassVar[dict[str, Parameter]] = {}
+    POSITIONAL: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, without: tuple[str, ...] = (), **defaults: Any) -> None:
+        super().__init_subclass__()
+        table: dict[str, Parameter] = {}
+        for base in reversed(cls.__bases__):
+            table |= getattr(base, "PARAMETERS", {})
+        table = {name: row for name, row in table.items() if name not in without}
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, Parameter):
+                table[name] = replace(value, name=name, group=value.group or cls.__name__)
+        for name, default in defaults.items():
+            if name not in table:
+                raise TypeError(f"{cls.__name__} has no parameter {name!r} to give a default")
+            table[name] = replace(table[name], default=default)
+        if "random_state" in table:
+            table["random_state"] = table.pop("random_state")
+        cls.PARAMETERS = table
+        cls.__init__ = _constructor(table, cls.POSITIONAL)  # type: ignore[method-assign]
+
+    @classmethod
+    def recipe(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Defaults that depend on what was given: values for parameters that ``given`` does not name.
+
+        Args:
+            given: the parameters that were passed to the constructor.
+
+        Returns:
+            Values that replace the declared defaults; none unless a class says otherwise.
+        """
+        return {}
+
+    @classmethod
+    def renamed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Stored parameters under their present names.
+
+        Args:
+            stored: parameters by name, some perhaps by the name they had when they were stored.
+
+        Returns:
+            The same values; names that no parameter ever had are left as they are.
+        """
+        present = {row.former_name: name for name, row in cls.PARAMETERS.items() if row.former_name}
+        return {present.get(name, name): value for name, value in stored.items()}
+
+    def check(self) -> None:
+        """Raise a ParameterError for the first parameter whose value is not allowed."""
+        for name, parameter in self.PARAMETERS.items():
+            parameter.check(getattr(self, name), type(self).__name__)
 
 
-def check_parameters(
-    values: Mapping[str, Any], owner: str = "NCGC", known: Mapping[str, Parameter] | None = None
-) -> None:
-    """Check every value against its declaration among ``known`` or NCGC's own, unknown names with a suggestion.
+def _constructor(table: dict[str, Parameter], positional: tuple[str, ...]) -> Any:
+    """An ``__init__`` for these parameters, with the signature that scikit-learn and help() read."""
 
-    >>> check_parameters({"beta": -1})
+    def __init__(self: Declared, *values: Any, **given: Any) -> None:
+        if len(values) > len(positional):
+            raise TypeError(f"{type(self).__name__} takes {len(positional)} positional arguments; name the others")
+        for name, value in zip(positional, values, strict=False):
+            if name in given:
+                raise TypeError(f"{type(self).__name__} got {name!r} twice")
+            given[name] = value
+        for name in given:
+            if name not in table:
+                raise ParameterError(unknown_name(name, table, f"parameter of {type(self).__name__}"))
+        fallback = {name: row.default for name, row in table.items()} | self.recipe(given)
+        for name in table:
+            setattr(self, name, given.get(name, fallback[name]))
+
+    kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    order = [*positional, *(name for name in table if name not in positional)]
+    words = [inspect.Parameter(name, kinds[name in positional], default=table[name].default) for name in order]
+    __init__.__signature__ = inspect.Signature([own, *words])  # type: ignore[attr-defined]
+    return __init__
+
+
+def check_parameters(values: Mapping[str, Any], owner: str, known: Mapping[str, Parameter]) -> None:
+    """Check values against their declarations; an unknown name gets the nearest known one as a suggestion.
+
+    Args:
+        values: parameters by name.
+        owner: whose parameters they are, for the message.
+        known: the declarations by name.
+
+    Raises:
+        ParameterError: for the first name that is unknown or value that is not allowed.
+
+    >>> beta = Parameter("beta", 0.003, float, "strength of the constraint", "Network", low=0)
+    >>> check_parameters({"beta": -1}, "NCGC", {"beta": beta})
     Traceback (most recent call last):
     ...
     ncgc.errors.ParameterError: The 'beta' parameter of NCGC must be a float in the range [0.0, inf). Got -1 instead.
     """
-    declared = PARAMETERS if known is None else known
     for name, value in values.items():
-        if name not in declared:
-            raise ParameterError(unknown_name(name, declared, f"parameter of {owner}"))
-        declared[name].check(value, owner)
+        if name not in known:
+            raise ParameterError(unknown_name(name, known, f"parameter of {owner}"))
+        known[name].check(value, owner)
 
 
 def unknown_name(name: str, known: Mapping[str, Any] | Sequence[str], what: str) -> str:
     """One sentence on an unknown name, with the nearest known one.
+
+    Args:
+        name: what was given.
+        known: what there is.
+        what: what kind of name it is, such as "parameter".
+
+    Returns:
+        A sentence for an error message.
 
     >>> unknown_name("droput", ["dropout", "hidden"], "parameter")
     "Unknown parameter 'droput'; did you mean 'dropout'?"

@@ -26,13 +26,13 @@ from numbers import Integral
 from typing import Any
 
 from ncgc.errors import ParameterError
-from ncgc.params.parameter import DEFAULTS, PARAMETERS, Parameter, check_parameters, unknown_name
+from ncgc.params.ncgc import BACKBONES, DEFAULTS, NCGC_PARAMETERS
+from ncgc.params.parameter import Parameter, check_parameters, unknown_name
 
 AMAZON = ("photo", "computers")
 GROUPS = {"large": (*AMAZON, "cs", "physics"), "amazon": AMAZON}  # tables for several data sets
 DEFAULT_PRESET = "default"
 PLAIN = {"soft_orthogonality": False, "kl": False, "pl": False}  # NCGC without its three parts: the backbone alone
-BACKBONES = PARAMETERS["backbone"].choices
 _REMEDY = "give the hyper-parameters one by one."
 
 
@@ -62,7 +62,7 @@ def preset(name: str, backbone: str, dataset: str) -> dict[str, Any]:
         raise ParameterError(f"The settings '{name}' have nothing for the data set {dataset!r}; {_REMEDY}")
     shared = {key: value for key, value in own.items() if not isinstance(value, dict)}
     values = _with_none({"backbone": backbone, **tables.get("common", {}), **shared, **by_dataset.get(dataset, {})})
-    check_parameters(values, f"settings/{name}.toml")
+    check_parameters(values, f"settings/{name}.toml", NCGC_PARAMETERS)
     return values
 
 

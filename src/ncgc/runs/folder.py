@@ -111,7 +111,6 @@ def write_fit_folder(folder: str | Path, result: RunResult, overwrite: bool = Fa
 
 def _write_fit_files(place: Path, result: RunResult, folder: str | Path, report: bool) -> None:
     from ncgc.io import write_predictions
-    from ncgc.io.model_file.model_file import save_model
     from ncgc.report import render_report
     from ncgc.runs.report_data import report_data
     from ncgc.selection.active import suggestions_frame
@@ -124,7 +123,7 @@ def _write_fit_files(place: Path, result: RunResult, folder: str | Path, report:
     if report:
         (place / "report.html").write_text(render_report(report_data(result, folder)), encoding="utf-8")
     if result.model.inductive:  # one that cannot label other nodes leaves labels behind and no model
-        save_model(result.model, place / "model", extra=_how_to_read(result))
+        result.model.save(place / "model", extra=_how_to_read(result))
 
 
 def predictions_table(result: RunResult) -> Any:
@@ -135,7 +134,7 @@ def predictions_table(result: RunResult) -> Any:
     graph = result.data.graph
     return predictions_frame(
         names_of(graph), result.labels, result.probabilities, graph.classes,
-        given=result.given >= 0, clusters=getattr(result.model, "clusters_", None),
+        given=result.given >= 0, clusters=result.model.clusters_,
     )  # fmt: skip
 
 

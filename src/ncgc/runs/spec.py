@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tomli_w
@@ -35,6 +35,9 @@ from ncgc.errors import NCGCError, ParameterError
 from ncgc.params.heuristics import automatic_input_dropout, automatic_norm, automatic_weight_decay
 from ncgc.params.parameter import Parameter, unknown_name
 from ncgc.runs.source import RUN_SETTINGS, DatasetSource, TableSource, Text
+
+if TYPE_CHECKING:
+    from ncgc.models.base import NodeClassifier
 
 DEFAULT_METHOD = "ncgc"
 AUTO = "auto"  # in place of a method: choose one by cross-validation
@@ -101,7 +104,7 @@ class RunSpec:
         own = {name: settings[name] for name in kind.settings if name in settings}
         if kind is DatasetSource:
             own["name"] = find_info(settings["dataset"]).name
-        rest = {"folds": FOLDS} if kind is TableSource else {}
+        rest: dict[str, Any] = {"folds": FOLDS} if kind is TableSource else {}
         rest |= {name: settings[name] for name in ("method", "parameters", *kind.run_settings) if name in settings}
         return cls(kind(**own), **rest).check()
 
@@ -179,6 +182,13 @@ class RunSpec:
 # ---------------------------------------------------------------- parameters of a method
 
 
+def find_classifier(method: str) -> type[NodeClassifier]:
+    """The class of a method; a ParameterError with the nearest name for an unknown one."""
+    from ncgc.models.registry import find_classifier as find  # slow: torch
+
+    return find(method)
+
+
 def parameters_of(method: str) -> dict[str, Parameter]:
     """The hyper-parameters of a method by name, without ``random_state``: a run has a seed; none of "auto".
 
@@ -192,7 +202,7 @@ def parameters_of(method: str) -> dict[str, Parameter]:
 
 def owner_of(method: str) -> str:
     """The name of a method's class, for messages."""
-    return str(find_classifier(method).__name__)
+    return find_classifier(method).__name__
 
 
 def unknown_parameter(name: str, method: str) -> str:
@@ -220,7 +230,11 @@ def recommended(
         dataset: the data set, for settings that depend on it.
         preset: which settings of NCGC: "default", "tuned" or "paper".
     """
-    return {} if method == AUTO else {**settings_for(method, dataset, given, preset), **given}
+    if method == AUTO:
+        return {}
+    from ncgc.models.registry import settings_for  # slow: torch
+
+    return {**settings_for(method, dataset, given, preset), **given}
 
 
 # ---------------------------------------------------------------- reading
@@ -286,7 +300,7 @@ def _read(table: dict[str, Any], parameters: dict[str, Any], kind: type[DatasetS
 
 def _read_parameters(parameters: dict[str, Any], method: str, top: Sequence[str]) -> dict[str, Any]:
     hyper = parameters_of(method)
-    former = {row.former_name: name for name, row in hyper.items() if getattr(row, "former_name", "")}
+    former = {row.former_name: name for name, row in hyper.items() if row.former_name}
     values: dict[str, Any] = {}
     for written, value in parameters.items():
         name = former.get(written, written)
@@ -326,7 +340,9 @@ def key_of_record(record: Mapping[str, Any]) -> str:
     """The key of a stored run. A parameter that is younger than the record counts as what was done before it existed."""
     dataset, split, labels_per_class = (record[name] for name in ("dataset", "split", "labels_per_class"))
     data = DatasetSource(dataset, split, labels_per_class, blind=record.get("blind", False))
-    kind = _classifiers().get(record["method"])  # None of a method that is no more
+    from ncgc.models.registry import CLASSIFIERS  # slow: torch
+
+    kind = CLASSIFIERS.get(record["method"])  # None of a method that is no more
     settings = record["settings"] if kind is None else kind.past_parameters(record["settings"])
     return _key(data, record["seed"], record["method"], settings)
 
@@ -337,9 +353,11 @@ def _key(data: DatasetSource, seed: int, method: str, settings: Mapping[str, Any
         split = "random"  # the paper draws these anew for every seed, just as we do
     if labels_per_class is None:
         labels_per_class = {"random": 20, "few": 1}.get(split)  # what such a split takes by itself
+    from ncgc.models.registry import CLASSIFIERS  # slow: torch
+
     # keys are made with the name that a parameter had when the first runs were stored
-    known = getattr(_classifiers().get(method), "PARAMETERS", {})
-    former = {name: row.former_name for name, row in known.items() if getattr(row, "former_name", "")}
+    known = CLASSIFIERS[method].PARAMETERS if method in CLASSIFIERS else {}
+    former = {name: row.former_name for name, row in known.items() if row.former_name}
     named = {former.get(name, name): value for name, value in settings.items()}
     done = {name: _plain(value) for name, value in resolve_auto(data.name, named).items()}
     parts = [data.name, split, labels_per_class, seed, method, data.blind, done]
@@ -369,24 +387,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
     return value
-
-
-def _classifiers() -> dict[str, Any]:
-    from ncgc.runs._shim import CLASSIFIERS  # slow: torch
-
-    return CLASSIFIERS
-
-
-def find_classifier(method: str) -> Any:
-    """The class of a method; here, because torch comes with it."""
-    from ncgc.runs._shim import find_classifier as found
-
-    return found(method)
-
-
-def settings_for(method: str, dataset: str | None, given: Mapping[str, Any], preset: str) -> dict[str, Any]:
-    """Recommended hyper-parameters that are not given."""
-    from ncgc.runs._shim import settings_for as found
-
-    values: dict[str, Any] = found(method, dataset, given, preset)
-    return values

@@ -1,22 +1,23 @@
 """From a network and an objective to trained weights."""
 
 from ncgc.training.adam import Adam
-from ncgc.training.descent import Descended, descend
-from ncgc.training.history import History
+from ncgc.training.checkpoint import Checkpointing
+from ncgc.training.descent import descend
+from ncgc.training.history import History, TrainingResult, Watcher
 from ncgc.training.keep import KeepEpoch, LastEpoch, Stationary
-from ncgc.training.stopping import BestValidation, Selection, StablePredictions
-from ncgc.training.trainer import Trainer, TrainerSettings, TrainingResult, Watcher
+from ncgc.training.stopping import BestValidation, StablePredictions, StoppingRule
+from ncgc.training.trainer import Trainer, TrainerSettings
 
 __all__ = [
     "Adam",
     "BestValidation",
-    "Descended",
+    "Checkpointing",
     "History",
     "KeepEpoch",
     "LastEpoch",
-    "Selection",
     "StablePredictions",
     "Stationary",
+    "StoppingRule",
     "Trainer",
     "TrainerSettings",
     "TrainingResult",

@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +31,22 @@ from ncgc.training.trainer import Trainer
 KEPT = 2
 NAME, TEMPORARY = "epoch-", ".ncgc-epoch-"
 STATE, INDEX = "state.safetensors", "checkpoint.json"
+
+
+@dataclass(frozen=True)
+class Checkpointing:
+    """Where :meth:`ncgc.models.base.NodeClassifier.fit` keeps the state of a training.
+
+    Attributes:
+        folder: made if it is not there; all processes must see it.
+        every: epochs between two checkpoints.
+        resume: whether to go on from the latest whole checkpoint there, to the result of an unbroken training; training
+            starts with the first epoch where there is none yet.
+    """
+
+    folder: str | Path
+    every: int = 10
+    resume: bool = False
 
 
 class Peers(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 import torch
@@ -13,21 +12,9 @@ from torch import Tensor, nn
 from ncgc.errors import TrainingError
 from ncgc.ops import kept_memory
 from ncgc.training.averaging import WeightAverage
-from ncgc.training.history import History
+from ncgc.training.history import History, TrainingResult, Watcher
 from ncgc.training.keep import LastEpoch
-from ncgc.training.stopping import Selection
-
-Watcher = Callable[[int, dict[str, float]], None]
-
-
-@dataclass(frozen=True)
-class Descended:
-    """What a descent gives beside the weights now in the network: the epoch they are from and why it ended."""
-
-    history: History
-    best_epoch: int
-    termination: str
-    seconds: float
+from ncgc.training.stopping import StoppingRule
 
 
 def descend(
@@ -35,24 +22,24 @@ def descend(
     optimizer: torch.optim.Optimizer,
     loss: Callable[[int], Tensor | dict[str, Tensor]],
     look: Callable[[], Tensor],
-    selection: Selection,
+    stopping: StoppingRule,
     epochs: int,
     watch: Watcher | None = None,
-) -> Descended:
+) -> TrainingResult:
     """Full-batch training: an epoch is ``loss(epoch)`` in training mode, one step, and a look without dropout.
 
     Args:
         loss: of an epoch counted from 1: one number, or named parts that are summed.
-        look: (n, K) logits of all nodes; called in evaluation mode without gradients. A selection that keeps the last weights
-            (``selection.blind``) says at which epochs it ``looks``.
-        selection: says which epoch to keep and when to stop. One that keeps the last weights may want them averaged over
-            the last epochs (``selection.averaging``, the memory of the average): it then looks with the average too.
+        look: (n, K) logits of all nodes; called in evaluation mode without gradients. A stopping that keeps the last weights
+            (``stopping.blind``) says at which epochs it ``looks``.
+        stopping: says which epoch to keep and when to stop. One that keeps the last weights may want them averaged over
+            the last epochs (``stopping.averaging``, the memory of the average): it then looks with the average too.
 
     Ctrl-C ends it as ``"interrupted"``, with the best weights so far.
     """
     start, history = time.perf_counter(), History()
     best, best_epoch = _copy(network), 0
-    decay = getattr(selection, "averaging", 0.0)
+    decay = getattr(stopping, "averaging", 0.0)
     average = WeightAverage(network, decay) if decay else None
     termination = "all epochs done"
     try:
@@ -70,42 +57,42 @@ def descend(
                 optimizer.step()
                 if average is not None:
                     average.update()
-                looked = _look(network, look, selection, epoch, average)
+                looked = _look(network, look, stopping, epoch, average)
                 if looked is None:
                     termination = _not_finite(epoch, history)
                     break
                 quantities = {name: part.item() for name, part in parts.items()} | {"total": total.item()} | looked
                 history.append(epoch=epoch, **quantities, seconds=time.perf_counter() - start)
-                if selection.best_epoch == epoch and not getattr(selection, "blind", False):
+                if stopping.best_epoch == epoch and not getattr(stopping, "blind", False):
                     best, best_epoch = _copy(network), epoch
                 if watch is not None:
                     watch(epoch, quantities)
-                reason = selection.stop(epoch)
+                reason = stopping.stop(epoch)
                 if reason is not None:
                     termination = reason
                     break
     except KeyboardInterrupt:
         termination = "interrupted"
-    if getattr(selection, "blind", False) and "not finite" not in termination:
+    if getattr(stopping, "blind", False) and "not finite" not in termination:
         best_epoch = len(history)  # the weights that are there
         if average is not None:
             network.load_state_dict(average.state_dict())
     else:
         network.load_state_dict(best)
     network.eval()
-    return Descended(history, best_epoch, termination, time.perf_counter() - start)
+    return TrainingResult(history, best_epoch, termination, time.perf_counter() - start)
 
 
 @torch.no_grad()
 def _look(
     network: nn.Module,
     look: Callable[[], Tensor],
-    selection: Selection,
+    stopping: StoppingRule,
     epoch: int,
     average: WeightAverage | None,
 ) -> dict[str, float] | None:
-    if getattr(selection, "blind", False) and not cast(LastEpoch, selection).looks(epoch):
-        return selection.observe(epoch, torch.zeros(0))
+    if getattr(stopping, "blind", False) and not cast(LastEpoch, stopping).looks(epoch):
+        return stopping.observe(epoch, torch.zeros(0))
     network.eval()
     if average is None:
         logits = look()
@@ -114,7 +101,7 @@ def _look(
         network.load_state_dict(average.state_dict())
         logits = look()
         network.load_state_dict(latest)
-    return selection.observe(epoch, logits) if bool(torch.isfinite(logits).all()) else None
+    return stopping.observe(epoch, logits) if bool(torch.isfinite(logits).all()) else None
 
 
 def _copy(network: nn.Module) -> dict[str, Tensor]:

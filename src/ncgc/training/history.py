@@ -1,13 +1,18 @@
-"""History: what happened in each epoch, column by column."""
+"""History: what happened in each epoch, column by column; and how a training ended."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from torch import Tensor
+
+# called after every epoch with its number, counted from 1, and its quantities by name
+Watcher = Callable[[int, dict[str, float]], None]
 
 
 class History:
@@ -58,3 +63,22 @@ class History:
         writer.writeheader()
         writer.writerows(self.rows)
         return text.getvalue()
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What a training gives beside the weights now in the network.
+
+    Attributes:
+        history: what happened in each epoch.
+        best_epoch: the epoch that the weights are from; 0: the first weights.
+        termination: why it ended, in words.
+        seconds: how long it took, earlier parts of a resumed training included.
+        centroids: (K, d) the centroids of the clustering loss, if there were any at that epoch.
+    """
+
+    history: History
+    best_epoch: int
+    termination: str
+    seconds: float
+    centroids: Tensor | None = None

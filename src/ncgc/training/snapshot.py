@@ -23,7 +23,7 @@ class Snapshot:
         epoch: how many are done.
         tensors: what is the same in every process: weights, Adam's moments, centroids, the best weights, averages.
         rows: what is known of every node, (m, …) for the m of this process: averaged predictions, the anchor of a window.
-        values: numbers and lists: the history, what selection remembers, counters.
+        values: numbers and lists: the history, what stopping remembers, counters.
     """
 
     epoch: int
@@ -36,11 +36,11 @@ def take(trainer: Trainer) -> Snapshot:
     """The state of a trainer; tensors are those of the trainer, not copies: write them before the next epoch."""
     tensors = _prefixed("network", trainer.network.state_dict()) | _prefixed("best", trainer.best)
     tensors |= _prefixed("objective", trainer.objective.state_dict()) | _prefixed("more", trainer.more_state())
-    selection = cast(Resumable, trainer.selection)
-    rows = _prefixed("selection", selection.rows())
+    stopping = cast(Resumable, trainer.stopping)
+    rows = _prefixed("stopping", stopping.rows())
     values: dict[str, Any] = {
         "history": trainer.history.rows,
-        "selection": selection.state(),
+        "stopping": stopping.state(),
         "best_epoch": trainer.best_epoch,
         "seconds": trainer.spent,
     }
@@ -80,9 +80,9 @@ def put(trainer: Trainer, snapshot: Snapshot) -> None:
             trainer.clean = rows.get("clean")
         if isinstance(trainer.dropout_generator, torch.Generator):
             trainer.dropout_generator.set_state(tensors["generator"])
-        selection = cast(Resumable, trainer.selection)
-        selection.load_state(values["selection"])
-        selection.load_rows(_under(rows, "selection"))
+        stopping = cast(Resumable, trainer.stopping)
+        stopping.load_state(values["stopping"])
+        stopping.load_rows(_under(rows, "stopping"))
     except (KeyError, RuntimeError, ValueError) as error:
         raise CheckpointError(
             f"The checkpoint of epoch {snapshot.epoch} does not fit this training ({str(error).splitlines()[0]}); "

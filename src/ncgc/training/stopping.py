@@ -12,7 +12,7 @@ from ncgc.losses import hard_cross_entropy
 from ncgc.ops import ALONE, Reduction
 
 
-class Selection(Protocol):
+class StoppingRule(Protocol):
     """Looks at the logits of every epoch. ``observe`` says whether to keep this epoch's weights, ``stop`` why to stop."""
 
     best_epoch: int
@@ -24,8 +24,8 @@ class Selection(Protocol):
         """The reason to stop after this epoch, or None to go on."""
 
 
-class Resumable(Selection, Protocol):
-    """A Selection that can go on after an interruption."""
+class Resumable(StoppingRule, Protocol):
+    """A StoppingRule that can go on after an interruption."""
 
     def state(self) -> dict[str, Any]:
         """What it remembers, as JSON takes it."""

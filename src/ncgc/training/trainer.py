@@ -16,12 +16,9 @@ from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.ops import Draws, RowDraws, kept_memory
 from ncgc.training.adam import Adam
 from ncgc.training.averaging import WeightAverage
-from ncgc.training.history import History
-from ncgc.training.stopping import Selection
+from ncgc.training.history import History, TrainingResult, Watcher
+from ncgc.training.stopping import StoppingRule
 from ncgc.training.teacher import PredictionAverage
-
-# called after every epoch with the epoch and its quantities
-Watcher = Callable[[int, dict[str, float]], None]
 
 
 @dataclass(frozen=True)
@@ -39,23 +36,12 @@ class TrainerSettings:
     centroids: str = "kmeans"
 
 
-@dataclass
-class TrainingResult:
-    """What training gives beside the weights now in the network: the epoch they are from and why it ended."""
-
-    history: History
-    best_epoch: int
-    termination: str
-    centroids: Tensor | None
-    seconds: float
-
-
 class Trainer:
     """Trains a SOGN on an Objective. It is handed training labels inside the objective and never sees any other.
 
     Args:
         network, operators, objective: what to train, on which graph, for what.
-        selection: looks at each epoch's dropout-free logits; decides what to keep and when to stop.
+        stopping: looks at each epoch's dropout-free logits; decides what to keep and when to stop.
         settings: see :class:`TrainerSettings`.
         dropout_generator, centroid_seed: the only randomness in training.
         watch: called after each epoch.
@@ -70,7 +56,7 @@ class Trainer:
         network: SOGN,
         operators: GraphOperators,
         objective: Objective,
-        selection: Selection,
+        stopping: StoppingRule,
         settings: TrainerSettings,
         dropout_generator: Draws,
         centroid_seed: int = 0,
@@ -78,7 +64,7 @@ class Trainer:
         keep: Callable[[Trainer, int], None] | None = None,
     ):
         self.network, self.operators, self.objective = network, operators, objective
-        self.selection, self.settings = selection, settings
+        self.stopping, self.settings = stopping, settings
         self.dropout_generator, self.centroid_seed = dropout_generator, centroid_seed
         self.watch, self.keep = watch, keep
         self.reduction = objective.reduction
@@ -104,13 +90,13 @@ class Trainer:
             termination = "interrupted"
         self._restore()
         centroids = None if self.centroids is None else self.centroids.detach()
-        return TrainingResult(self.history, self.best_epoch, termination, centroids, time.perf_counter() - start)
+        return TrainingResult(self.history, self.best_epoch, termination, time.perf_counter() - start, centroids)
 
     # ---------------------------------------------------------------- one epoch
 
     def _epochs(self, start: float) -> str:
         """Epoch after epoch, until the reason to stop that is returned."""
-        if self.done and (reason := self.selection.stop(self.done)) is not None:
+        if self.done and (reason := self.stopping.stop(self.done)) is not None:
             return reason  # a checkpoint was written, and then there was no time to stop
         for epoch in range(self.done + 1, self.settings.epochs + 1):
             self._set_step_size(epoch)
@@ -120,14 +106,14 @@ class Trainer:
                 return self._not_finite(epoch)
             quantities = parts | looked | {"seconds": time.perf_counter() - start}
             self.history.append(epoch=epoch, **quantities)
-            if self.selection.best_epoch == epoch:
+            if self.stopping.best_epoch == epoch:
                 self.best, self.best_epoch = self._copy(), epoch
             if self.watch is not None:
                 self.watch(epoch, quantities)
             self.done, self.spent = epoch, quantities["seconds"]
             if self.keep is not None:
                 self.keep(self, epoch)
-            reason = self.selection.stop(epoch)
+            reason = self.stopping.stop(epoch)
             if reason is not None:
                 return reason
         return "all epochs done"
@@ -189,7 +175,7 @@ class Trainer:
 
     @torch.no_grad()
     def _look(self, epoch: int) -> dict[str, float] | None:
-        """A pass without dropout: the next pseudo-labels' source, and what selection judges.
+        """A pass without dropout: the next pseudo-labels' source, and what stopping judges.
 
         None if it is not finite: the step was too large, and its weights must not be kept.
         """
@@ -198,7 +184,7 @@ class Trainer:
         if not self.all_finite(logits):
             return None
         self.clean = logits if self.teacher is None else self.teacher.update(logits)
-        return self.selection.observe(epoch, logits)
+        return self.stopping.observe(epoch, logits)
 
     def _output(self) -> Output:
         """What the network, or its average, says of all nodes without dropout."""

@@ -13,7 +13,8 @@ from ncgc.cli.options import keyword, value_of
 from ncgc.datasets.catalogue import family_of, find_info
 from ncgc.datasets.splits import KINDS
 from ncgc.errors import ParameterError
-from ncgc.params.parameter import PARAMETERS, unknown_name
+from ncgc.params.ncgc import NCGC_PARAMETERS
+from ncgc.params.parameter import unknown_name
 from ncgc_bench.plans import (
     BACKBONES,
     LABELS,
@@ -168,7 +169,7 @@ def sweeps(parameter: str | None, values: str | None) -> dict[str, Sequence[floa
     {'sinkhorn_iterations': [1, 2]}
     """
     names = list(SWEEPS) if parameter is None else words(parameter, "--parameter")
-    numbers = [name for name, row in PARAMETERS.items() if row.kind in (int, float) and name != "random_state"]
+    numbers = [name for name, row in NCGC_PARAMETERS.items() if row.kind in (int, float) and name != "random_state"]
     known(names, numbers, "parameter to vary")
     if values is None:
         without = [name for name in names if name not in SWEEPS]
@@ -177,7 +178,7 @@ def sweeps(parameter: str | None, values: str | None) -> dict[str, Sequence[floa
         return {name: SWEEPS[name] for name in names}
     if len(names) != 1:
         raise ParameterError("--values needs one --parameter that takes them.")
-    row = PARAMETERS[names[0]]
+    row = NCGC_PARAMETERS[names[0]]
     found = [value_of(row, word) for word in words(values, "--values")]
     for value in found:
         row.check(value)
@@ -185,13 +186,13 @@ def sweeps(parameter: str | None, values: str | None) -> dict[str, Sequence[floa
 
 
 def _chosen_methods(text: str) -> dict[str, Any]:
-    from ncgc.models.registry import METHODS
+    from ncgc.models.registry import BASELINES
 
-    every = [*VARIANTS, *METHODS]
+    every = [*VARIANTS, *BASELINES]
     names = every if text.strip() == "all" else known(words(text, "--methods"), [*every, "all"], "method")
     return {
         "variants": {name: VARIANTS[name] for name in names if name in VARIANTS},
-        "others": [name for name in names if name in METHODS],
+        "others": [name for name in names if name in BASELINES],
     }
 
 

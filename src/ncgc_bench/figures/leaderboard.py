@@ -58,10 +58,10 @@ def draw_leaderboard(store: Store, settings: str) -> dict[str, Figure]:
 
 
 def _family(row: Row) -> str:
-    from ncgc.models.registry import find_method  # torch comes with it
+    from ncgc.models.registry import find_classifier  # torch comes with it
 
     backbone, variant = row
-    return find_method(variant).family if not backbone else "ours" if variant == "ncgc" else "our backbones, plain"
+    return find_classifier(variant).family if not backbone else "ours" if variant == "ncgc" else "our backbones, plain"
 
 
 def _heading(spots: list[Spot]) -> str:

@@ -88,7 +88,6 @@ def ranks(task: dict[str, Any]) -> dict[str, Any]:
     import torch
 
     from ncgc.models.ncgc import NCGC
-    from ncgc.training.engines.distributed.fitting import fit_distributed
     from ncgc.training.engines.distributed.group import Group
 
     torch.set_num_threads(task["threads"])
@@ -96,7 +95,7 @@ def ranks(task: dict[str, Any]) -> dict[str, Any]:
     graph, split = read_folder(Path(task["folder"]))
     ends = [time.perf_counter()]
     model = NCGC(**task["settings"])
-    fit_distributed(model, graph, split, group, lambda epoch, _: ends.append(time.perf_counter()))
+    model.fit(graph, split, watch=lambda epoch, _: ends.append(time.perf_counter()), group=group)
     found = _epochs(ends) | ({"test_accuracy": model.score()} if group.first else {})
     group.leave()
     return found

@@ -15,7 +15,7 @@ import numpy as np
 
 from ncgc.datasets import make_split
 from ncgc.graph import Graph
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.params.presets import method_preset
 from ncgc_bench.render import Table
 from ncgc_bench.speed.pyg_reference_forms import NETWORKS, stock_form
@@ -28,7 +28,7 @@ def measure_method(name: str, graph: Graph, rounds: int = 3, epochs: int = EPOCH
     settings = method_preset(name, graph.name)
     settings["epochs"] = epochs
     split = make_split(graph, "random", seed=0)
-    forms = {"ours": find_method(name), "stock": stock_form(name)}
+    forms = {"ours": find_classifier(name), "stock": stock_form(name)}
     seconds: dict[str, list[float]] = {form: [] for form in forms}
     for _ in range(rounds):
         for form, kind in forms.items():
@@ -59,5 +59,5 @@ def speed_table(rows: list[dict[str, Any]]) -> Table:
         cells = [found.get((name, dataset)) for dataset in datasets]
         if any(cells):
             words = [f"{c['ours_ms']:.1f} / {c['stock_ms']:.1f} ({c['over_stock']:.1f}×)" if c else "" for c in cells]
-            lines.append((find_method(name).title, *words))
+            lines.append((find_classifier(name).title, *words))
     return Table("Milliseconds of an epoch, ours / stock PyG (times faster)", ("method", *datasets), tuple(lines))

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from torch import nn
 
-from ncgc.models.registry import Learned, Task, find_method
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
+from ncgc.models.registry import find_classifier
 from ncgc.nn import Output
 from ncgc_bench.speed import pyg_reference_methods, pyg_reference_stages
 from ncgc_bench.speed.pyg_reference_stages import FORMS
@@ -18,13 +19,13 @@ from ncgc_bench.speed.pyg_reference_stages import FORMS
 NETWORKS = {**pyg_reference_methods.NETWORKS, **pyg_reference_stages.NETWORKS}
 
 
-def stock_form(name: str) -> type[Learned]:
+def stock_form(name: str) -> type[NetworkClassifier]:
     """The method ``name`` around its network on stock PyG."""
-    kind = cast(Any, find_method(name))
+    kind = cast(Any, find_classifier(name))
     make = NETWORKS[name]
 
     class Form(*FORMS.get(name, ()), kind):  # type: ignore[misc, valid-type]
-        def network(self, task: Task) -> nn.Module:
+        def network(self, task: TrainingData) -> nn.Module:
             return make(self, task)
 
         def depth(self) -> None:
@@ -37,5 +38,5 @@ def stock_form(name: str) -> type[Learned]:
             return cast(Output, network(operators, None))
 
     if name in ("sgc", "mlp_ppr", "mlp"):  # ours train on a few rows; the usual form passes all nodes
-        Form.train, Form.loss = Learned.train, Learned.loss
+        Form.train, Form.loss = NetworkClassifier.train, NetworkClassifier.loss
     return Form

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import APPNP, GATConv, GCN2Conv, GCNConv, JumpingKnowledge, SAGEConv, SGConv
 
 from ncgc.models.baselines.grand import RandomPropagation
-from ncgc.models.registry import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.nn import Output
 from ncgc_bench.speed.pyg_reference import edge_index
 
@@ -19,7 +19,7 @@ from ncgc_bench.speed.pyg_reference import edge_index
 class Stock(nn.Module):
     """Dense features and edge_index of a task; called as networks of ncgc.models.registry are, with arguments it has no use for."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__()
         self.x = torch.from_numpy(_dense(task))
         self.edges = edge_index(task.graph)
@@ -37,7 +37,7 @@ class Stock(nn.Module):
 class StockGCN(Stock):
     """Two GCNConv layers."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         self.first_conv = GCNConv(task.num_features, method.hidden, cached=True, bias=False)
         self.second_conv = GCNConv(method.hidden, task.num_classes, cached=True, bias=False)
@@ -62,7 +62,7 @@ class StockGraphMix(StockGCN):
     def field(self, _: Any, nodes: Tensor) -> Tensor:
         return nodes
 
-    def labelled(self, task: Task) -> Tensor:
+    def labelled(self, task: TrainingData) -> Tensor:
         return task.train
 
     def at(self, nodes: Tensor, *_: Any) -> Tensor:
@@ -73,7 +73,7 @@ class StockGraphMix(StockGCN):
 class StockGAT(Stock):
     """Two GATConv layers."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         self.first = GATConv(task.num_features, method.hidden, method.heads, dropout=self.p)
         width = method.hidden * method.heads
@@ -87,7 +87,7 @@ class StockGAT(Stock):
 class StockSAGE(Stock):
     """Two SAGEConv layers."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         self.first = SAGEConv(task.num_features, method.hidden)
         self.second = SAGEConv(method.hidden, task.num_classes)
@@ -100,7 +100,7 @@ class StockSAGE(Stock):
 class StockTuned(Stock):
     """The starred methods: any convolution with a norm and a residual map, and one linear map at the end."""
 
-    def __init__(self, method: Any, task: Task, convolution: Callable[[int, int], nn.Module]):
+    def __init__(self, method: Any, task: TrainingData, convolution: Callable[[int, int], nn.Module]):
         super().__init__(method, task)
         widths = [task.num_features] + [method.hidden] * (method.num_layers - 1)
         norms = {None: nn.Identity, "layer": nn.LayerNorm, "batch": nn.BatchNorm1d}
@@ -121,7 +121,7 @@ class StockTuned(Stock):
 class StockSGC(Stock):
     """One SGConv, its propagation cached."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         self.conv = SGConv(task.num_features, task.num_classes, method.steps, cached=True)
         self.p = 0.0
@@ -134,7 +134,7 @@ class StockSGC(Stock):
 class StockMLP(Stock):
     """Two linear maps, and a hook for what happens to their scores."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         self.first, self.second = (
             nn.Linear(task.num_features, method.hidden),
@@ -151,7 +151,7 @@ class StockMLP(Stock):
 
 
 class StockAPPNP(StockMLP):
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         self.propagation = APPNP(method.steps, method.alpha, cached=True)
 
@@ -172,14 +172,14 @@ class StockPTA(StockAPPNP):
 class StockMLPOnPageRank(StockMLP):
     """The MLP on features that APPNP's propagation has smoothed, once."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         with torch.no_grad():
             self.x = APPNP(method.steps, method.alpha)(self.x, self.edges)
 
 
 class StockGPRGNN(StockMLP):
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         self.step = one_step()
         self.gamma = nn.Parameter(torch.ones(method.steps + 1))
@@ -195,7 +195,7 @@ class StockGPRGNN(StockMLP):
 
 
 class StockDAGNN(StockMLP):
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         self.step, self.gate = one_step(), nn.Linear(task.num_classes, 1)
 
@@ -210,7 +210,7 @@ class StockDAGNN(StockMLP):
 class StockGCNII(Stock):
     """GCN2Conv layers between two linear maps."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         width = method.hidden
         self.entry, self.head = nn.Linear(task.num_features, width), nn.Linear(width, task.num_classes)
@@ -229,7 +229,7 @@ class StockGCNII(Stock):
 class StockJKNet(Stock):
     """GCNConv layers and JumpingKnowledge."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         width, depth = method.hidden, method.num_layers
         widths = [task.num_features] + [width] * (depth - 1)
@@ -249,7 +249,7 @@ class StockJKNet(Stock):
 class StockNormProp(Stock):
     """Two linear maps onto the sphere, and two steps of propagation."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         from ncgc.models.baselines.normprop import simplex
 
@@ -267,7 +267,7 @@ class StockNormProp(Stock):
 class StockGRAND(RandomPropagation):
     """GRAND as its authors have it: dense features propagated by message passing, view by view, before the MLP."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(
             task.num_features,
             method.hidden,
@@ -303,7 +303,7 @@ def one_step() -> nn.Module:
     return APPNP(1, 0.0, cached=True)
 
 
-NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
+NETWORKS: dict[str, Callable[[Any, TrainingData], nn.Module]] = {
     "mlp": StockMLP,
     "appnp": StockAPPNP,
     "gat": StockGAT,
@@ -328,6 +328,6 @@ NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
 }
 
 
-def _dense(task: Task) -> Any:
+def _dense(task: TrainingData) -> Any:
     features = task.graph.features
     return (features.toarray() if hasattr(features, "toarray") else features).astype("float32")

@@ -14,7 +14,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.utils import to_undirected
 
 from ncgc.models.baselines.meta_pn import Batch, Propagator
-from ncgc.models.registry import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.nn import Output
 from ncgc_bench.speed.pyg_reference import edge_index
 from ncgc_bench.speed.pyg_reference_methods import StockGCN, StockPTA
@@ -23,7 +23,7 @@ from ncgc_bench.speed.pyg_reference_methods import StockGCN, StockPTA
 class StockViolin(StockGCN):
     """Two GCNConv layers on the graph, normalised once, or on a graph with links, normalised each time."""
 
-    def __init__(self, method: Any, task: Task):
+    def __init__(self, method: Any, task: TrainingData):
         super().__init__(method, task)
         self.first_conv = GCNConv(task.num_features, method.hidden, normalize=False)
         self.second_conv = GCNConv(method.hidden, task.num_classes, normalize=False)
@@ -43,7 +43,7 @@ class StockMetaPN(StockPTA):
         return scores
 
 
-class OnRows(nn.Module):
+class RowClassifier(nn.Module):
     """What torch.func calls with other weights."""
 
     def __init__(self, network: StockMetaPN):
@@ -57,9 +57,9 @@ class OnRows(nn.Module):
 class ViolinForm:
     """A graph with links is an edge_index."""
 
-    _edges: tuple[Task, Tensor] | None = None
+    _edges: tuple[TrainingData, Tensor] | None = None
 
-    def linked(self, task: Task, links: Tensor) -> Tensor:
+    def linked(self, task: TrainingData, links: Tensor) -> Tensor:
         if self._edges is None or self._edges[0] is not task:
             self._edges = task, edge_index(task.graph)
         edges: Tensor = to_undirected(torch.cat([self._edges[1], links], dim=1))
@@ -72,7 +72,7 @@ class MetaPNForm:
     learning_rate: float
     soft_loss: Callable[[Tensor, Tensor], Tensor]
 
-    def rows(self, task: Task, nodes: Tensor) -> Tensor:
+    def rows(self, task: TrainingData, nodes: Tensor) -> Tensor:
         features = task.graph.features[nodes.numpy()]
         return torch.from_numpy(features.toarray() if hasattr(features, "toarray") else features).float()
 
@@ -82,7 +82,7 @@ class MetaPNForm:
 
     def meta_loss(self, network: nn.Module, batch: Batch, propagator: Propagator) -> Tensor:
         assert isinstance(network, StockMetaPN)
-        mlp = OnRows(network)
+        mlp = RowClassifier(network)
         weights = {name: weight.detach().requires_grad_() for name, weight in mlp.named_parameters()}
         loss = self.soft_loss(functional_call(mlp, weights, (batch.features,)), propagator(batch.nodes))
         slopes = torch.autograd.grad(loss, list(weights.values()), create_graph=True)
@@ -93,7 +93,7 @@ class MetaPNForm:
         return F.cross_entropy(functional_call(mlp, moved, (batch.gold,)), batch.gold_labels)
 
 
-NETWORKS: dict[str, Callable[[Any, Task], nn.Module]] = {
+NETWORKS: dict[str, Callable[[Any, TrainingData], nn.Module]] = {
     "m3s": StockGCN,
     "violin": StockViolin,
     "meta_pn": StockMetaPN,

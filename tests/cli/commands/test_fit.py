@@ -139,7 +139,7 @@ def test_scaling_and_feature_columns_are_two_options(fit, tmp_path):
 def test_a_folder_in_use_is_refused_before_any_work(fit, tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "mine.txt").write_text("keep")
-    monkeypatch.setattr("ncgc.runs.labelling.read_tables", None)
+    monkeypatch.setattr("ncgc.runs.execute.load", None)
     result = fit()
     assert result.code == 2
     assert "is not empty" in result.err

@@ -13,9 +13,9 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.io import read_graph
-from ncgc.io.model_file.model_file import save_model
 from ncgc.io.tables.attach import attach_nodes
 from ncgc.io.tables.reading import Reading
+from ncgc.models.stored import save_model
 
 
 def tables(first, last, seed=0):
@@ -173,7 +173,7 @@ def test_an_existing_file_is_replaced_only_when_asked(predict, tmp_path):
 
 
 def test_a_place_one_may_not_write_to_is_refused_before_any_work(predict, tmp_path, monkeypatch):
-    monkeypatch.setattr("ncgc.io.model_file.model_file.load_model", lambda folder: pytest.fail("it began"))
+    monkeypatch.setattr("ncgc.models.stored.load_model", lambda folder: pytest.fail("it began"))
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
         result = predict("--out", tmp_path / "p.csv")

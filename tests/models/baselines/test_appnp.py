@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch_geometric.nn import APPNP as Reference
 
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.nn import GraphOperators
 
-APPNP = find_method("appnp")
+APPNP = find_classifier("appnp")
 
 
 @pytest.mark.parametrize("form", ["sparse", "dense"])

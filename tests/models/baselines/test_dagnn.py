@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.ops import gcn_normalised
 from ncgc.training import LastEpoch
 
-DAGNN = find_method("dagnn")
+DAGNN = find_classifier("dagnn")
 
 
 def test_scores_and_embeddings_are_gated_sums_of_the_steps(make_planted):
@@ -29,6 +29,6 @@ def test_scores_and_embeddings_are_gated_sums_of_the_steps(make_planted):
 
 def test_stops_by_a_window_in_the_second_half(make_planted):
     graph, split = make_planted()
-    selection = DAGNN(epochs=300, window=20).selection(graph, split)
-    assert (selection.window, selection.window_after, selection.patience) == (20, 150, None)
-    assert isinstance(DAGNN().selection(*make_planted(validation=False)), LastEpoch)
+    stopping = DAGNN(epochs=300, window=20).stopping_rule(graph, split)
+    assert (stopping.window, stopping.window_after, stopping.patience) == (20, 150, None)
+    assert isinstance(DAGNN().stopping_rule(*make_planted(validation=False)), LastEpoch)

@@ -6,10 +6,10 @@ import torch
 from torch_geometric.nn import GATConv
 
 from ncgc.models.baselines.gat import Attention, GATNetwork
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.nn import GraphOperators
 
-GAT = find_method("gat")
+GAT = find_classifier("gat")
 
 
 def same(ours: Attention, in_features: int, columns: int, concat: bool) -> GATConv:

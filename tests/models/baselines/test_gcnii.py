@@ -7,10 +7,10 @@ from torch.autograd import gradcheck
 from torch_geometric.nn import GCN2Conv
 
 from ncgc.models.baselines.gcnii import residual_layers
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.nn import GraphOperators
 
-GCNII = find_method("gcnii")
+GCNII = find_classifier("gcnii")
 
 
 def drawn(*shapes):

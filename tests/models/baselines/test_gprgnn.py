@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.nn import GraphOperators
 from ncgc.ops import gcn_normalised, personalised_pagerank
 
-GPRGNN = find_method("gprgnn")
+GPRGNN = find_classifier("gprgnn")
 
 
 def test_scores_are_the_weighted_sum_of_the_steps(make_planted):
@@ -28,7 +28,7 @@ def test_scores_are_the_weighted_sum_of_the_steps(make_planted):
 def test_begins_as_personalised_pagerank(make_planted, steps):
     graph, split = make_planted()
     model = GPRGNN(alpha=0.3, steps=steps)
-    network, operators = model.network(model.task(graph, split)).eval(), GraphOperators(graph)
+    network, operators = model.network(model.training_data(graph, split)).eval(), GraphOperators(graph)
     z = torch.randn(45, 3, generator=torch.Generator().manual_seed(0))
     expected = personalised_pagerank(operators.gcn, z, 0.3, steps)
     np.testing.assert_allclose(network.propagate(operators, z).detach(), expected, atol=1e-6)

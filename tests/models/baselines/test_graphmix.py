@@ -13,28 +13,28 @@ from ncgc.models.baselines.graphmix import GraphMix, ramp
 def started(make_planted):
     graph, split = make_planted()
     method = GraphMix(input_dropout=0.0)
-    task = method.task(graph, split)
-    return method, task, method.network(task)
+    data = method.training_data(graph, split)
+    return method, data, method.network(data)
 
 
 def test_the_networks_share_their_weights(started):
-    _, task, network = started
-    x, a = task.operators.features.to_dense(), task.operators.gcn.csr.to_dense()
+    _, data, network = started
+    x, a = data.operators.features.to_dense(), data.operators.gcn.csr.to_dense()
     torch.testing.assert_close(
-        network.without_graph(task.operators, torch.tensor([3, 7])), torch.relu(x[[3, 7]] @ network.first)
+        network.without_graph(data.operators, torch.tensor([3, 7])), torch.relu(x[[3, 7]] @ network.first)
     )
-    torch.testing.assert_close(network(task.operators).logits, a @ torch.relu(a @ x @ network.first) @ network.second)
+    torch.testing.assert_close(network(data.operators).logits, a @ torch.relu(a @ x @ network.first) @ network.second)
 
 
 def test_mixture_is_that_of_the_draws(started):
-    method, task, network = started
-    targets = torch.eye(3)[task.labels]
-    task.drops.manual_seed(5)
-    found = method._mixed(task, network, task.train, targets)
+    method, data, network = started
+    targets = torch.eye(3)[data.labels]
+    data.drops.manual_seed(5)
+    found = method._mixed(data, network, data.train, targets)
     generator = torch.Generator().manual_seed(5)
     share = torch.rand((), generator=generator).item()
     other = torch.randperm(9, generator=generator)
-    h = torch.relu(task.operators.features.to_dense() @ network.first)[task.train]
+    h = torch.relu(data.operators.features.to_dense() @ network.first)[data.train]
     p = ((share * h + (1 - share) * h[other]) @ network.second).softmax(dim=1)
     y = share * targets + (1 - share) * targets[other]
     terms = [y[i, c] * p[i, c].log() + (1 - y[i, c]) * (1 - p[i, c]).log() for i in range(9) for c in range(3)]
@@ -42,17 +42,17 @@ def test_mixture_is_that_of_the_draws(started):
 
 
 def test_targets_are_sharpened_and_have_no_gradient(started):
-    method, task, network = started
+    method, data, network = started
     nodes = torch.tensor([11, 40, 11, 20])
-    p = network(task.operators).logits.softmax(dim=1).detach()[nodes] ** 10
-    targets = method._targets(task, network, nodes)
+    p = network(data.operators).logits.softmax(dim=1).detach()[nodes] ** 10
+    targets = method._targets(data, network, nodes)
     torch.testing.assert_close(targets, p / p.sum(dim=1, keepdim=True), rtol=1e-4, atol=1e-5)
     assert not targets.requires_grad
 
 
 def test_a_coin_decides(started):
-    method, task, network = started
-    kinds = [isinstance(method.loss(task, network, 1), dict) for _ in range(60)]
+    method, data, network = started
+    kinds = [isinstance(method.loss(data, network, 1), dict) for _ in range(60)]
     assert 15 < sum(kinds) < 45
 
 

@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch_geometric.nn import GCNConv, JumpingKnowledge
 
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.nn import GraphOperators
 
-JKNet = find_method("jknet")
+JKNet = find_classifier("jknet")
 
 
 @pytest.mark.parametrize(("combine", "theirs"), [("concat", "cat"), ("max", "max")])

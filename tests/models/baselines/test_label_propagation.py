@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ncgc import Graph, Split
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 
-LabelPropagation = find_method("label_propagation")
+LabelPropagation = find_classifier("label_propagation")
 SPLIT = Split([0, 1, 2, 3, 4, 5], [], [10, 11, 12])
 
 

@@ -8,7 +8,7 @@ from sklearn.semi_supervised import LabelSpreading as Reference
 
 from ncgc import Graph, Split
 from ncgc.errors import ParameterError
-from ncgc.models.registry import LabelSpreading
+from ncgc.models.baselines.label_spreading import LabelSpreading
 
 
 def random_graph(weighted: bool) -> Graph:

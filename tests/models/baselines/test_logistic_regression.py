@@ -8,9 +8,9 @@ from sklearn.preprocessing import normalize
 
 from ncgc import Graph, Split
 from ncgc.errors import ParameterError
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 
-LogisticRegression = find_method("logistic_regression")
+LogisticRegression = find_classifier("logistic_regression")
 
 
 @pytest.mark.parametrize("form", ["sparse", "dense"])

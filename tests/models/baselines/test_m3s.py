@@ -31,15 +31,15 @@ def test_nodes_that_are_all_the_same_are_no_trouble():
 def test_only_agreeing_nodes_are_added(make_planted, monkeypatch):
     graph, split = make_planted()
     method = M3S(epochs=10, reach=12.0)
-    task = method.task(graph, split)
-    network = method.network(task).eval()
-    predicted = network(task.operators, None).logits.argmax(dim=1)
+    data = method.training_data(graph, split)
+    network = method.network(data).eval()
+    predicted = network(data.operators, None).logits.argmax(dim=1)
     opinion = torch.where(torch.arange(45) % 2 == 0, predicted, (predicted + 1) % 3)
     monkeypatch.setattr(m3s, "aligned_clusters", lambda *_: opinion)
-    added = method._more(task, network, torch.tensor([4, 4, 4])).train[9:]
+    added = method._more(data, network, torch.tensor([4, 4, 4])).train[9:]
     assert len(added) > 0
     assert (added % 2 == 0).all()
-    assert not torch.isin(added, task.train).any()
+    assert not torch.isin(added, data.train).any()
 
 
 def test_labels_grow_from_stage_to_stage(make_planted):

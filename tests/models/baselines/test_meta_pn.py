@@ -12,15 +12,15 @@ from ncgc.ops import FeatureMatrix
 @pytest.fixture(params=["sparse", "dense"])
 def started(request, make_planted):
     method = MetaPN(hidden=6, steps=3, batch_size=20)
-    task = method.task(*make_planted(request.param))
-    return method, task, method.network(task)
+    data = method.training_data(*make_planted(request.param))
+    return method, data, method.network(data)
 
 
 def test_labels_are_mixed(started):
-    _, task, _ = started
-    propagator = Propagator(task, 3)
-    a, y0 = task.operators.gcn.csr.to_dense(), torch.zeros(45, 3)
-    y0[task.train, task.labels] = 1
+    _, data, _ = started
+    propagator = Propagator(data, 3)
+    a, y0 = data.operators.gcn.csr.to_dense(), torch.zeros(45, 3)
+    y0[data.train, data.labels] = 1
     for node in (0, 20, 44):
         ys = [torch.linalg.matrix_power(a, k) @ y0 for k in (1, 2, 3)]
         scores = [torch.relu(y[node] @ propagator.inner + propagator.inner_bias) @ propagator.outer for y in ys]
@@ -50,18 +50,18 @@ def test_slopes_are_those_of_differences():
 
 def test_the_gradient_of_the_mixture_is_that_of_autograd(started):
     """The same through a graph of gradients of gradients."""
-    method, task, network = started
-    batch = Batch(task, torch.arange(5, 30), method.rows)
-    assert batch.gold_labels.tolist() == task.labels[:5].tolist()
-    propagator = Propagator(task, 3)
+    method, data, network = started
+    batch = Batch(data, torch.arange(5, 30), method.rows)
+    assert batch.gold_labels.tolist() == data.labels[:5].tolist()
+    propagator = Propagator(data, 3)
     names = ("first", "first_bias", "second", "second_bias")
     weights = [network.get_parameter(name) for name in names]
-    x = task.operators.features.to_dense()
+    x = data.operators.features.to_dense()
     targets = propagator(batch.nodes)
     loss = -0.05 / 3 * (targets * mlp(x[5:30], weights).log_softmax(dim=1)).sum()
     gradients = torch.autograd.grad(loss, weights, create_graph=True)
     moved = [weight - 0.1 * gradient for weight, gradient in zip(weights, gradients, strict=True)]
-    gold = cross_entropy(mlp(x[:5], moved), task.labels[:5])
+    gold = cross_entropy(mlp(x[:5], moved), data.labels[:5])
     expected = torch.autograd.grad(gold, list(propagator.parameters()), retain_graph=True)
     surrogate = method.meta_loss(network, batch, propagator)
     found = torch.autograd.grad(surrogate, list(propagator.parameters()))
@@ -71,8 +71,8 @@ def test_the_gradient_of_the_mixture_is_that_of_autograd(started):
 
 @pytest.mark.parametrize(("size", "number"), [(1000, 2), (20, 3), (1, 45)])
 def test_every_node_is_in_one_batch(started, size, number):
-    _, task, _ = started
-    parts = _parts(task, size)
+    _, data, _ = started
+    parts = _parts(data, size)
     assert len(parts) == number
     assert max(len(part) for part in parts) <= max(size, 23)
     assert sorted(torch.cat(list(parts)).tolist()) == list(range(45))

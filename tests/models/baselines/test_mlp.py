@@ -6,10 +6,10 @@ import torch
 from scipy import sparse
 
 from ncgc import Graph
-from ncgc.models.network_classifier import Learned
-from ncgc.models.registry import find_method
+from ncgc.models.network_classifier import NetworkClassifier
+from ncgc.models.registry import find_classifier
 
-MLP = find_method("mlp")
+MLP = find_classifier("mlp")
 
 
 @pytest.mark.parametrize("form", ["sparse", "dense"])
@@ -34,9 +34,9 @@ def test_edges_do_not_matter(make_planted):
 @pytest.mark.parametrize("form", ["sparse", "dense"])
 def test_rows_are_enough_to_train_on(make_planted, monkeypatch, name, form):
     graph, split = make_planted(form)
-    kind = find_method(name)
+    kind = find_classifier(name)
     on_rows = kind(dropout=0.0, epochs=20).fit(graph, split)
-    monkeypatch.setattr(kind, "train", Learned.train)
+    monkeypatch.setattr(kind, "train", NetworkClassifier.train)
     whole = kind(dropout=0.0, epochs=20).fit(graph, split)
     assert on_rows.best_epoch_ == whole.best_epoch_
     np.testing.assert_allclose(on_rows.predict_proba(), whole.predict_proba(), atol=1e-4)

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from ncgc import Graph
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.ops import gcn_normalised
 
-MLPOnPageRank = find_method("mlp_ppr")
+MLPOnPageRank = find_classifier("mlp_ppr")
 
 
 @pytest.mark.parametrize("form", ["sparse", "dense"])

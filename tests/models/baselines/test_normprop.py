@@ -19,17 +19,17 @@ def test_prototypes_are_a_regular_simplex(classes, dimension):
 
 @pytest.fixture
 def started(make_planted):
-    """A method, its task on the planted graph, and a network without dropout."""
+    """A method, its data on the planted graph, and a network without dropout."""
     graph, split = make_planted()
     method = NormProp(dropout=0.0, threshold=0.0, warmup=3)
-    task = method.task(graph, split)
-    return method, task, method.network(task)
+    data = method.training_data(graph, split)
+    return method, data, method.network(data)
 
 
-def states(task, network):
+def states(data, network):
     """h, the cosines and the longest possible h, by dense matrices."""
-    a = task.operators.gcn.csr.to_dense()
-    x = task.operators.features.to_dense() @ network.first + network.first_bias
+    a = data.operators.gcn.csr.to_dense()
+    x = data.operators.features.to_dense() @ network.first + network.first_bias
     x = (x - x.mean(dim=1, keepdim=True)) / (x.var(dim=1, keepdim=True, unbiased=False) + 1e-6).sqrt()
     z = torch.relu(x) @ network.second + network.second_bias
     h = a @ a @ (z / z.norm(dim=1, keepdim=True))
@@ -37,19 +37,19 @@ def states(task, network):
 
 
 def test_network(started):
-    _, task, network = started
-    h, cosines, _ = states(task, network)
-    found = network(task.operators)
+    _, data, network = started
+    h, cosines, _ = states(data, network)
+    found = network(data.operators)
     torch.testing.assert_close(found.embeddings, h, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(found.logits, cosines, rtol=1e-4, atol=1e-5)
 
 
 def test_loss_takes_the_lengths_of_sure_nodes_for_neither_training_nor_validation(started):
-    method, task, network = started
-    h, cosines, bound = states(task, network)
+    method, data, network = started
+    h, cosines, bound = states(data, network)
     assert (h.norm(dim=1) <= bound + 1e-5).all()
-    parts = method.loss(task, network, epoch=4)
-    torch.testing.assert_close(parts["class"], 1 - cosines[task.train, task.labels].mean(), rtol=1e-4, atol=1e-5)
+    parts = method.loss(data, network, epoch=4)
+    torch.testing.assert_close(parts["class"], 1 - cosines[data.train, data.labels].mean(), rtol=1e-4, atol=1e-5)
     sure = [node for node in range(24, 45) if cosines[node].max() > 0]
     assert 0 < len(sure) <= 21
     lengths = torch.stack([h[node].norm() / bound[node] for node in sure])
@@ -57,10 +57,10 @@ def test_loss_takes_the_lengths_of_sure_nodes_for_neither_training_nor_validatio
 
 
 def test_no_lengths_in_the_warm_up_and_without_sure_nodes(started):
-    method, task, network = started
-    assert set(method.loss(task, network, epoch=3)) == {"class"}
+    method, data, network = started
+    assert set(method.loss(data, network, epoch=3)) == {"class"}
     method.threshold = 1.0
-    assert set(method.loss(task, network, epoch=4)) == {"class"}
+    assert set(method.loss(data, network, epoch=4)) == {"class"}
 
 
 def test_prototypes_do_not_learn(started):

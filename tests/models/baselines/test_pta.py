@@ -14,8 +14,8 @@ from ncgc.models.networks import TwoLayerMLP
 def started(make_planted):
     graph, split = make_planted()
     method = PTA(alpha=0.2, steps=4)
-    task = method.task(graph, split)
-    return method, task, method.network(task)
+    data = method.training_data(graph, split)
+    return method, data, method.network(data)
 
 
 def slow_labels(a, nodes, labels, classes, alpha, steps):
@@ -32,34 +32,34 @@ def slow_labels(a, nodes, labels, classes, alpha, steps):
 
 
 def test_labels_are_propagated_and_clamped(started):
-    _, task, _ = started
-    a = task.operators.gcn
-    found = propagated_labels(a, task.train, task.labels, 3, 0.2, 4)
-    expected = slow_labels(a.csr.to_dense().double().numpy(), task.train.tolist(), task.labels.tolist(), 3, 0.2, 4)
+    _, data, _ = started
+    a = data.operators.gcn
+    found = propagated_labels(a, data.train, data.labels, 3, 0.2, 4)
+    expected = slow_labels(a.csr.to_dense().double().numpy(), data.train.tolist(), data.labels.tolist(), 3, 0.2, 4)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
-    np.testing.assert_array_equal(found[task.train], np.eye(3)[task.labels])
+    np.testing.assert_array_equal(found[data.train], np.eye(3)[data.labels])
 
 
 def test_loss_weighs_each_class_by_belief(started):
-    method, task, network = started
+    method, data, network = started
     network.train()
-    y = propagated_labels(task.operators.gcn, task.train, task.labels, 3, 0.2, 4)
-    p = network(task.operators).logits.softmax(dim=1)
+    y = propagated_labels(data.operators.gcn, data.train, data.labels, 3, 0.2, 4)
+    p = network(data.operators).logits.softmax(dim=1)
     gamma = math.log(1 + 49 / 100)
     expected = -0.05 / 3 * sum(y[i, c] * p[i, c].detach() ** gamma * p[i, c].log() for i in range(45) for c in range(3))
-    loss = method.loss(task, network, epoch=50)
+    loss = method.loss(data, network, epoch=50)
     torch.testing.assert_close(loss, expected, rtol=1e-4, atol=1e-5)
     slow, fast = (torch.autograd.grad(value, network.second)[0] for value in (expected, loss))
     torch.testing.assert_close(fast, slow, rtol=1e-4, atol=1e-6)  # none through the belief
 
 
 def test_prediction_propagates_probabilities(started):
-    _, task, network = started
-    p = network.train()(task.operators).logits.softmax(dim=1)
-    a, h = task.operators.gcn.csr.to_dense(), p
+    _, data, network = started
+    p = network.train()(data.operators).logits.softmax(dim=1)
+    a, h = data.operators.gcn.csr.to_dense(), p
     for _ in range(4):
         h = 0.8 * a @ h + 0.2 * p
-    torch.testing.assert_close(network.eval()(task.operators).logits.exp(), h)
+    torch.testing.assert_close(network.eval()(data.operators).logits.exp(), h)
 
 
 def test_only_the_first_weights_decay(started):
@@ -89,17 +89,17 @@ def test_what_the_look_leaves_changes_nothing(make_planted, monkeypatch):
 
 
 def test_what_the_look_leaves_is_used_once_and_for_the_same_weights(started, monkeypatch):
-    method, task, network = started
+    method, data, network = started
     made = []
     monkeypatch.setattr(TwoLayerMLP, "forward", counted(TwoLayerMLP.forward, made))
-    method.loss(task, network.train(), 1)
-    network.eval()(task.operators)
-    method.loss(task, network.train(), 2).backward()
+    method.loss(data, network.train(), 1)
+    network.eval()(data.operators)
+    method.loss(data, network.train(), 2).backward()
     assert len(made) == 2  # the first loss, the look
-    network.eval()(task.operators)
+    network.eval()(data.operators)
     with torch.no_grad():
         network.first.mul_(2.0)
-    method.loss(task, network.train(), 3)
+    method.loss(data, network.train(), 3)
     assert len(made) == 4  # other weights: a pass of its own
 
 

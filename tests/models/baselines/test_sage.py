@@ -6,10 +6,10 @@ import torch
 from torch_geometric.nn import SAGEConv
 
 from ncgc import Graph
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.nn import GraphOperators
 
-GraphSAGE = find_method("sage")
+GraphSAGE = find_classifier("sage")
 
 
 @pytest.mark.parametrize("form", ["sparse", "dense"])

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from ncgc.models.baselines.self_training import SelfTraining, additions, expansion, most_confident
-from ncgc.models.network_classifier import Learned
+from ncgc.models.network_classifier import NetworkClassifier
 from ncgc.training import LastEpoch
 
 
@@ -28,12 +28,12 @@ def test_the_surest_of_each_class_are_taken():
 
 def test_how_many_are_added(make_planted):
     graph, split = make_planted()
-    task = SelfTraining().task(graph, split)
+    data = SelfTraining().training_data(graph, split)
     degree = 2 * graph.num_edges / 45
     assert expansion(graph) == pytest.approx(45 / degree**2)
-    assert additions(task, 12.0).tolist() == [int(12 * 45 / degree**2 / 3)] * 3
-    assert additions(task, 1e-3).tolist() == [1, 1, 1]
-    assert additions(task, 0.0).tolist() == [0, 0, 0]
+    assert additions(data, 12.0).tolist() == [int(12 * 45 / degree**2 / 3)] * 3
+    assert additions(data, 1e-3).tolist() == [1, 1, 1]
+    assert additions(data, 0.0).tolist() == [0, 0, 0]
 
 
 def test_the_second_training_sees_the_labels_of_the_first(make_planted, monkeypatch):
@@ -41,24 +41,24 @@ def test_the_second_training_sees_the_labels_of_the_first(make_planted, monkeypa
     method = SelfTraining(epochs=15, reach=12.0)
     tasks, predictions = [], []
 
-    original = Learned.train
+    original = NetworkClassifier.train
 
-    def train(self, task, network, selection, watch):
-        tasks.append(task)
-        ended = original(self, task, network, selection, watch)
-        predictions.append(network(task.operators, None).logits.argmax(dim=1))
+    def train(self, data, network, stopping, watch):
+        tasks.append(data)
+        ended = original(self, data, network, stopping, watch)
+        predictions.append(network(data.operators, None).logits.argmax(dim=1))
         return ended
 
-    monkeypatch.setattr(Learned, "train", train)
-    task = method.task(graph, split)
-    method.train(task, method.network(task), LastEpoch(), None)
+    monkeypatch.setattr(NetworkClassifier, "train", train)
+    data = method.training_data(graph, split)
+    method.train(data, method.network(data), LastEpoch(), None)
     first, second = tasks
-    assert torch.equal(first.train, task.train)
-    assert torch.equal(second.train[:9], task.train)
-    assert torch.equal(second.labels[:9], task.labels)
+    assert torch.equal(first.train, data.train)
+    assert torch.equal(second.train[:9], data.train)
+    assert torch.equal(second.labels[:9], data.labels)
     added = second.train[9:]
     assert len(added) > 0
-    assert not torch.isin(added, task.train).any()
+    assert not torch.isin(added, data.train).any()
     assert torch.equal(second.labels[9:], predictions[0][added])
 
 

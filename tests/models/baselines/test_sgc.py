@@ -7,12 +7,12 @@ from scipy import sparse
 from torch_geometric.nn import SGConv
 
 from ncgc import Graph
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 from ncgc.models.row_classifier import smoothed_rows
 from ncgc.nn import GraphOperators
 from ncgc.ops import gcn_normalised, propagate
 
-SGC = find_method("sgc")
+SGC = find_classifier("sgc")
 
 
 @pytest.fixture(params=["sparse", "dense"])

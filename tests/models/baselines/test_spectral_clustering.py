@@ -6,9 +6,9 @@ from scipy import sparse
 
 from ncgc import Graph, Split
 from ncgc.models.baselines.spectral_clustering import spectral_embeddings
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 
-SpectralClustering = find_method("spectral_clustering")
+SpectralClustering = find_classifier("spectral_clustering")
 
 
 def blocks(n: int, inside: float, between: float, seed: int = 0) -> Graph:

@@ -43,13 +43,13 @@ def test_share_of_sure_nodes(accuracy):
 
 
 def test_links_join_sure_nodes_with_nodes_of_the_same_class(make_planted):
-    task = Violin().task(*make_planted())
+    data = Violin().training_data(*make_planted())
     probabilities = torch.rand(45, 3, generator=torch.Generator().manual_seed(0)).softmax(dim=1)
-    estimate = _Estimate(task, probabilities.clone(), 0.4)
-    assert torch.equal(estimate.labels[task.train], task.labels)
+    estimate = _Estimate(data, probabilities.clone(), 0.4)
+    assert torch.equal(estimate.labels[data.train], data.labels)
     assert len(estimate.sure) == 18
     assert probabilities.amax(dim=1)[estimate.sure].min() >= probabilities.amax(dim=1).sort().values[-18]
-    links = estimate.links(3, task.drops)
+    links = estimate.links(3, data.drops)
     assert 40 < links.shape[1] <= 54
     assert (links[0] != links[1]).all()
     assert torch.equal(estimate.labels[links[0]], estimate.labels[links[1]])
@@ -82,14 +82,14 @@ def test_links_have_the_mean_weight():
 
 def test_loss_is_that_of_the_formula(make_planted):
     method = Violin(dropout=0.0, classify="both")
-    task = method.task(*make_planted())
-    network = method.network(task)
+    data = method.training_data(*make_planted())
+    network = method.network(data)
     links = torch.tensor([[9, 10], [20, 30]])
-    plain, linked = network(task.operators).logits, network(with_links(task.operators, links)).logits
+    plain, linked = network(data.operators).logits, network(with_links(data.operators, links)).logits
     p, q = plain.softmax(dim=1), linked.softmax(dim=1)
-    parts = method._loss(task, network, links)
+    parts = method._loss(data, network, links)
     logs = plain.log_softmax(dim=1) + linked.log_softmax(dim=1)
-    torch.testing.assert_close(parts["class"], -logs[task.train, task.labels].mean() / 2)
+    torch.testing.assert_close(parts["class"], -logs[data.train, data.labels].mean() / 2)
     torch.testing.assert_close(parts["consistency"], 0.8 * (p - q)[9:].abs().sum() / 36)
     torch.testing.assert_close(parts["agreement"], 0.6 * ((q[9] - q[20]).abs().sum() + (q[10] - q[30]).abs().sum()) / 2)
 
@@ -98,8 +98,8 @@ def test_loss_is_that_of_the_formula(make_planted):
 def test_no_links_and_no_edges_are_no_trouble(links):
     graph = Graph.from_edges([], np.eye(4), labels=[0, 1, -1, -1])
     method = Violin()
-    task = method.task(graph, Split([0, 1], [], []))
-    parts = method._loss(task, method.network(task), links)
+    data = method.training_data(graph, Split([0, 1], [], []))
+    parts = method._loss(data, method.network(data), links)
     assert all(torch.isfinite(part) for part in parts.values())
 
 

@@ -8,7 +8,7 @@ import torch
 
 from ncgc import load_dataset
 from ncgc.datasets import few_split
-from ncgc.models.registry import METHODS, find_method
+from ncgc.models.registry import BASELINES, find_classifier
 from ncgc_bench.speed.epochs import main, table
 from ncgc_bench.speed.methods import NETWORKS, measure_method, speed_table
 from ncgc_bench.speed.pyg_reference_forms import stock_form
@@ -21,7 +21,7 @@ SMALL = {
 
 
 def test_every_method_that_learns_with_a_network_has_a_form():
-    learning = {name for name, kind in METHODS.items() if "epochs" in kind.PARAMETERS}
+    learning = {name for name, kind in BASELINES.items() if "epochs" in kind.PARAMETERS}
     assert learning == set(NETWORKS)
 
 
@@ -30,9 +30,9 @@ def test_the_form_learns_what_the_method_learns(name):
     graph = load_dataset("digits")
     split = few_split(graph, 10, seed=0)
     settings = {"epochs": 80, "random_state": 0, "learning_rate": 0.05, "weight_decay": 0.0, **SMALL.get(name, {})}
-    if "dropout" in find_method(name).PARAMETERS:
+    if "dropout" in find_classifier(name).PARAMETERS:
         settings["dropout"] = 0.2
-    ours = find_method(name)(**settings).fit(graph, split)
+    ours = find_classifier(name)(**settings).fit(graph, split)
     with torch.random.fork_rng():
         torch.manual_seed(0)  # stock layers draw from the global generator
         stock = stock_form(name)(**settings).fit(graph, split)

@@ -7,7 +7,7 @@ from ncgc import load_dataset
 from ncgc.datasets import make_split
 from ncgc.errors import OutputError, ParameterError, SplitError, TrainingError
 from ncgc.models.ncgc import NCGC
-from ncgc.params.parameter import PARAMETERS
+from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.selection.tuning import search as room
 from ncgc.selection.tuning.scoring import Case, Scorer
 from ncgc.selection.tuning.search import Tuning, TuningTask
@@ -238,20 +238,20 @@ def test_a_file_that_is_no_study_is_refused_and_kept(graph, tmp_path):
 # ---------------------------------------------------------------- the space
 
 
-@pytest.mark.parametrize("backbone", PARAMETERS["backbone"].choices)
+@pytest.mark.parametrize("backbone", NCGC_PARAMETERS["backbone"].choices)
 def test_every_default_place_is_allowed(backbone):
     space = space_for(backbone)
     assert set(DEFAULT) <= set(space)
     for name, place in space.items():
         ends = place.values if isinstance(place, Choice) else (place.low, place.high)
         for value in ends:
-            PARAMETERS[name].check(value)
+            NCGC_PARAMETERS[name].check(value)
 
 
 def test_every_declared_range_is_of_a_parameter_and_allowed():
     for name, place in RANGES.items():
         for value in place.values if isinstance(place, Choice) else (place.low, place.high):
-            PARAMETERS[name].check(value)
+            NCGC_PARAMETERS[name].check(value)
         if isinstance(place, Range):
             assert place.low < place.high
 

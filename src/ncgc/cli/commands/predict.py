@@ -110,10 +110,10 @@ def predict(
         raise ParameterError(f"The {'nodes' if nodes is None else 'edges'} are missing; give --nodes and --edges.")
     if out is not None:
         _check_out(out, overwrite)
-    from ncgc.io.model_file.model_file import load_model
     from ncgc.io.predictions import write_predictions
     from ncgc.io.tables.attach import attach_nodes  # slow from here on: torch
     from ncgc.io.tables.reading import Reading
+    from ncgc.models.stored import load_model
     from ncgc.runs.result import json_line
 
     screen = Screen(to_stderr=as_json, quiet=quiet)

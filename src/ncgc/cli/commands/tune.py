@@ -15,7 +15,8 @@ from ncgc.cli.screen import Screen, complain, count, percent, seconds
 from ncgc.datasets.catalogue import CATALOGUE, find_info
 from ncgc.errors import OutputError, ParameterError
 from ncgc.files import write_text
-from ncgc.params.parameter import DEFAULTS, PARAMETERS, check_parameters, unknown_name
+from ncgc.params.ncgc import DEFAULTS, NCGC_PARAMETERS
+from ncgc.params.parameter import check_parameters, unknown_name
 from ncgc.params.presets import preset, recipe
 from ncgc.runs.spec import RunSpec
 from ncgc.selection.tuning.space import DEFAULT, FIRST_SEED, Space, space_for
@@ -153,7 +154,7 @@ def _parameters(
     dataset: str, backbone: str, settings: str, fixed: list[str], search: str | None
 ) -> tuple[dict[str, Any], Space]:
     """The parameters of every trial and the search space, checked."""
-    PARAMETERS["backbone"].check(backbone)
+    NCGC_PARAMETERS["backbone"].check(backbone)
     base = preset(settings, backbone, dataset)
     given: dict[str, Any] = {}
     for text in fixed:
@@ -165,11 +166,13 @@ def _parameters(
             raise ParameterError(
                 f"--set {key} has an option of its own: --{'backbone' if key == 'backbone' else 'seed'}."
             )
-        if key not in PARAMETERS:
-            raise ParameterError(unknown_name(key, PARAMETERS, "parameter"))
+        if key not in NCGC_PARAMETERS:
+            raise ParameterError(unknown_name(key, NCGC_PARAMETERS, "parameter"))
         truth = {"true": True, "on": True, "false": False, "off": False}.get(value.lower())
-        given[key] = truth if PARAMETERS[key].kind is bool and truth is not None else value_of(PARAMETERS[key], value)
-    check_parameters(given)
+        given[key] = (
+            truth if NCGC_PARAMETERS[key].kind is bool and truth is not None else value_of(NCGC_PARAMETERS[key], value)
+        )
+    check_parameters(given, "NCGC", NCGC_PARAMETERS)
     names = None if search is None else [word.strip().replace("-", "_") for word in search.split(",") if word.strip()]
     space = space_for(backbone, names)
     if names is None:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.models.decoupled import Decoupled, DecoupledNetwork
-from ncgc.models.network_classifier import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.nn import GraphOperators
 from ncgc.ops import personalised_pagerank
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 
 class APPNP(Decoupled, weight_decay=5e-3, epochs=2000):
@@ -37,8 +37,8 @@ class APPNP(Decoupled, weight_decay=5e-3, epochs=2000):
     alpha: float = declared(0.1, "chance to return to the start", low=0, high=1)
     steps: int = declared(10, "propagation steps", low=0)
 
-    def network(self, task: Task) -> nn.Module:
-        return APPNPNetwork(task, self.hidden, self.dropout, self.alpha, self.steps)
+    def network(self, data: TrainingData) -> nn.Module:
+        return APPNPNetwork(data, self.hidden, self.dropout, self.alpha, self.steps)
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
         assert isinstance(network, APPNPNetwork)
@@ -51,8 +51,8 @@ class APPNP(Decoupled, weight_decay=5e-3, epochs=2000):
 class APPNPNetwork(DecoupledNetwork):
     """A two-layer MLP without biases, its scores propagated by personalised PageRank."""
 
-    def __init__(self, task: Task, hidden: int, dropout: float, alpha: float, steps: int):
-        super().__init__(task.num_features, hidden, task.num_classes, dropout, bias=False, generator=task.weights)
+    def __init__(self, data: TrainingData, hidden: int, dropout: float, alpha: float, steps: int):
+        super().__init__(data.num_features, hidden, data.num_classes, dropout, bias=False, generator=data.weights)
         self.alpha, self.steps = alpha, steps
 
     def propagate(self, operators: GraphOperators, z: Tensor, generator: torch.Generator | None = None) -> Tensor:

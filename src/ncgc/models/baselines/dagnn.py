@@ -8,13 +8,13 @@ from torch import Tensor, nn
 from ncgc.datasets import Split
 from ncgc.graph import Graph
 from ncgc.models.decoupled import Decoupled, DecoupledNetwork
-from ncgc.models.network_classifier import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import fan_in
 from ncgc.ops import propagate
-from ncgc.params.declared import declared
-from ncgc.training import KeepEpoch, Selection
+from ncgc.params.parameter import declared
+from ncgc.training import KeepEpoch, StoppingRule
 
 
 class DAGNN(Decoupled, dropout=0.8, weight_decay=5e-3, epochs=1000, patience=None):
@@ -39,14 +39,14 @@ class DAGNN(Decoupled, dropout=0.8, weight_decay=5e-3, epochs=1000, patience=Non
     steps: int = declared(10, "propagation steps (K)", low=0)
     window: int = declared(100, "validation losses whose mean must not be exceeded", low=1)
 
-    def network(self, task: Task) -> nn.Module:
-        return DAGNNNetwork(task, self.hidden, self.dropout, self.steps)
+    def network(self, data: TrainingData) -> nn.Module:
+        return DAGNNNetwork(data, self.hidden, self.dropout, self.steps)
 
     def pause(self) -> int:
         return self.window
 
-    def selection(self, graph: Graph, split: Split) -> Selection:
-        chosen = super().selection(graph, split)
+    def stopping_rule(self, graph: Graph, split: Split) -> StoppingRule:
+        chosen = super().stopping_rule(graph, split)
         if isinstance(chosen, KeepEpoch):
             chosen.window, chosen.window_after = self.window, self.epochs // 2
         return chosen
@@ -55,10 +55,10 @@ class DAGNN(Decoupled, dropout=0.8, weight_decay=5e-3, epochs=1000, patience=Non
 class DAGNNNetwork(DecoupledNetwork):
     """A two-layer MLP, its scores propagated and summed over the steps with a gate a node and step."""
 
-    def __init__(self, task: Task, hidden: int, dropout: float, steps: int):
-        super().__init__(task.num_features, hidden, task.num_classes, dropout, generator=task.weights)
-        self.gate = fan_in(task.num_classes, 1, task.weights)
-        self.gate_bias = fan_in_bias(task.num_classes, 1, task.weights)
+    def __init__(self, data: TrainingData, hidden: int, dropout: float, steps: int):
+        super().__init__(data.num_features, hidden, data.num_classes, dropout, generator=data.weights)
+        self.gate = fan_in(data.num_classes, 1, data.weights)
+        self.gate_bias = fan_in_bias(data.num_classes, 1, data.weights)
         self.steps = steps
 
     def propagate(self, operators: GraphOperators, z: Tensor, generator: torch.Generator | None = None) -> Tensor:

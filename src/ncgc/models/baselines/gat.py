@@ -8,18 +8,18 @@ from torch.nn.functional import elu
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import glorot
 from ncgc.ops import FeatureMatrix, attend, dropout, linear
-from ncgc.params.declared import declared
-from ncgc.training import Selection
+from ncgc.params.parameter import declared
+from ncgc.training import StoppingRule
 
 # which epoch is kept, and whether a gain in accuracy or loss alone is enough to go on; words of ncgc.training.KeepEpoch
 STOPPING: dict[str, tuple[str, bool]] = {"both": ("both", True), "accuracy": ("latest", False), "loss": ("loss", False)}
 
 
-class GAT(Learned, dropout=0.6, learning_rate=0.005, epochs=2000):
+class GAT(NetworkClassifier, dropout=0.6, learning_rate=0.005, epochs=2000):
     """H = ELU(‖_h Σ_j α_ij·x_j·W_h + b), Z = mean_h Σ_j α_ij·h_j·V_h + c (Veličković et al., 2018).
 
     α_ij = softmax over j ∈ N(i)∪{i} of LeakyReLU(a·x_i·W + b_a + a'·x_j·W + b_a'), weighted by the edges where these have
@@ -48,19 +48,19 @@ class GAT(Learned, dropout=0.6, learning_rate=0.005, epochs=2000):
     def depth(self) -> int:
         return 2
 
-    def selection(self, graph: Graph, split: Split) -> Selection:
+    def stopping_rule(self, graph: Graph, split: Split) -> StoppingRule:
         rule, either = STOPPING[self.stopping]
-        return self.selection_by(rule, graph, split, either=either)
+        return self.stopping_rule_by(rule, graph, split, either=either)
 
-    def network(self, task: Task) -> nn.Module:
+    def network(self, data: TrainingData) -> nn.Module:
         return GATNetwork(
-            task.num_features,
+            data.num_features,
             self.hidden,
-            task.num_classes,
+            data.num_classes,
             self.dropout,
             heads=self.heads,
             output_heads=self.output_heads,
-            generator=task.weights,
+            generator=data.weights,
         )
 
 

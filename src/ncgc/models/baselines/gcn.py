@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from torch import nn
 
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import TwoLayerGCN
 
 
-class GCN(Learned, hidden=16, patience=None):
+class GCN(NetworkClassifier, hidden=16, patience=None):
     """Z = Â·ReLU(Â·X·W₀)·W₁ without biases, dropout before both products, L2 on W₀ alone (Kipf and Welling, 2017).
 
     Their rule to stop: the validation loss exceeds the mean of the ten before it. The last weights are kept.
@@ -29,8 +29,8 @@ class GCN(Learned, hidden=16, patience=None):
     keep = "last"
     keep_options: ClassVar[dict[str, Any]] = {"window": 10}
 
-    def network(self, task: Task) -> nn.Module:
-        return TwoLayerGCN(task.num_features, self.hidden, task.num_classes, self.dropout, generator=task.weights)
+    def network(self, data: TrainingData) -> nn.Module:
+        return TwoLayerGCN(data.num_features, self.hidden, data.num_classes, self.dropout, generator=data.weights)
 
     def depth(self) -> int:
         return 2

@@ -9,15 +9,15 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import fan_in
 from ncgc.ops import SparseMatrix, drawn_bytes, dropout, keep_factors, kept_scale, linear
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 
-class GCNII(Learned, dropout=0.6, weight_decay=0.01, epochs=1500):
+class GCNII(NetworkClassifier, dropout=0.6, weight_decay=0.01, epochs=1500):
     """H₀ = ReLU(X·W_in + b), M = (1−α)·Â·H_{l−1} + α·H₀, H_l = ReLU(θ_l·M·W_l + (1−θ_l)·M), θ_l = log(λ/l + 1).
 
     Chen et al., 2020: dropout on X and before every layer, a linear map of H_L at the end, one L2 weight for the W_l and one
@@ -40,8 +40,8 @@ class GCNII(Learned, dropout=0.6, weight_decay=0.01, epochs=1500):
     theta: float = declared(0.5, "strength of the weights, decaying with depth (λ)", low=0)
     dense_decay: float = declared(5e-4, "L2 penalty of the two linear maps", low=0)
 
-    def network(self, task: Task) -> nn.Module:
-        return GCNIINetwork(task, self.hidden, self.dropout, self.num_layers, self.alpha, self.theta)
+    def network(self, data: TrainingData) -> nn.Module:
+        return GCNIINetwork(data, self.hidden, self.dropout, self.num_layers, self.alpha, self.theta)
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
         parameters = dict(network.named_parameters())
@@ -55,15 +55,15 @@ class GCNII(Learned, dropout=0.6, weight_decay=0.01, epochs=1500):
 class GCNIINetwork(nn.Module):
     """A linear map in, L layers of one width, a linear map out; H_L is the embeddings."""
 
-    def __init__(self, task: Task, hidden: int, dropout: float, num_layers: int, alpha: float, theta: float):
+    def __init__(self, data: TrainingData, hidden: int, dropout: float, num_layers: int, alpha: float, theta: float):
         super().__init__()
-        self.entry = fan_in(task.num_features, hidden, task.weights)
-        self.entry_bias = fan_in_bias(task.num_features, hidden, task.weights)
+        self.entry = fan_in(data.num_features, hidden, data.weights)
+        self.entry_bias = fan_in_bias(data.num_features, hidden, data.weights)
         self.layers = nn.Parameter(  # (L, d, d), all W_l
-            torch.stack([fan_in(hidden, hidden, task.weights).data for _ in range(num_layers)])
+            torch.stack([fan_in(hidden, hidden, data.weights).data for _ in range(num_layers)])
         )
-        self.classes = fan_in(hidden, task.num_classes, task.weights)
-        self.classes_bias = fan_in_bias(hidden, task.num_classes, task.weights)
+        self.classes = fan_in(hidden, data.num_classes, data.weights)
+        self.classes_bias = fan_in_bias(hidden, data.num_classes, data.weights)
         self.dropout, self.alpha, self.theta = dropout, alpha, theta
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.models.decoupled import Decoupled, DecoupledNetwork
-from ncgc.models.network_classifier import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.nn import GraphOperators
 from ncgc.ops import dropout, propagate
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 
 class GPRGNN(Decoupled, patience=None, epochs=1000):
@@ -41,8 +41,8 @@ class GPRGNN(Decoupled, patience=None, epochs=1000):
     def pause(self) -> int:
         return 100
 
-    def network(self, task: Task) -> nn.Module:
-        return GPRNetwork(task, self.hidden, self.dropout, self.propagation_dropout, self.alpha, self.steps)
+    def network(self, data: TrainingData) -> nn.Module:
+        return GPRNetwork(data, self.hidden, self.dropout, self.propagation_dropout, self.alpha, self.steps)
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
         parameters = dict(network.named_parameters())
@@ -56,8 +56,10 @@ class GPRGNN(Decoupled, patience=None, epochs=1000):
 class GPRNetwork(DecoupledNetwork):
     """A two-layer MLP, its scores propagated by a learnt polynomial in Â."""
 
-    def __init__(self, task: Task, hidden: int, dropout: float, propagation_dropout: float, alpha: float, steps: int):
-        super().__init__(task.num_features, hidden, task.num_classes, dropout, generator=task.weights)
+    def __init__(
+        self, data: TrainingData, hidden: int, dropout: float, propagation_dropout: float, alpha: float, steps: int
+    ):
+        super().__init__(data.num_features, hidden, data.num_classes, dropout, generator=data.weights)
         self.propagation_dropout = propagation_dropout
         gamma = alpha * (1 - alpha) ** torch.arange(steps + 1.0)
         gamma[-1] = (1 - alpha) ** steps

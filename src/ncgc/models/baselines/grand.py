@@ -10,15 +10,15 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import cross_entropy
 
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.nn import GraphOperators, Output
 from ncgc.ops import SparseMatrix, dropout, keep_mask, linear, relu_dropout
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 _BLOCK = 64  # columns propagated at a time: a block of them stays in the cache over all steps
 
 
-class GRAND(Learned, hidden=32, epochs=5000, patience=200):
+class GRAND(NetworkClassifier, hidden=32, epochs=5000, patience=200):
     """p_s = softmax(MLP(X̄_s)), X̄_s = (1/(K+1))·Σ_k Âᵏ·M_s·X for S draws of M_s, which zeroes whole rows of X (Feng et al., 2020).
 
     Loss: mean_s CE(p_s) + λ·mean_s mean_i ‖p_si − p'_i‖², with p' ∝ (mean_s p_s)^(1/T) and no gradient through p'. The
@@ -48,24 +48,24 @@ class GRAND(Learned, hidden=32, epochs=5000, patience=200):
     batch_norm: bool = declared(False, "batch normalisation of the propagated features and the hidden states")
     shifted: bool = declared(False, "draw first weights around −1/√out, as the authors' code does")
 
-    def network(self, task: Task) -> nn.Module:
+    def network(self, data: TrainingData) -> nn.Module:
         return RandomPropagation(
-            task.num_features,
+            data.num_features,
             self.hidden,
-            task.num_classes,
+            data.num_classes,
             order=self.order,
             node_dropout=self.node_dropout,
             input_dropout=self.input_dropout,
             dropout=self.dropout,
             batch_norm=self.batch_norm,
             shifted=self.shifted,
-            generator=task.weights,
+            generator=data.weights,
         )
 
-    def loss(self, task: Task, network: nn.Module, epoch: int) -> dict[str, Tensor]:
+    def loss(self, data: TrainingData, network: nn.Module, epoch: int) -> dict[str, Tensor]:
         assert isinstance(network, RandomPropagation)
-        views = network.views(task.operators, task.drops, self.views)
-        found = torch.stack([cross_entropy(logits[task.train], task.labels) for logits in views]).mean()
+        views = network.views(data.operators, data.drops, self.views)
+        found = torch.stack([cross_entropy(logits[data.train], data.labels) for logits in views]).mean()
         disagreement = consistency(torch.stack(views).softmax(dim=2), self.temperature)
         return {"class": found, "consistency": self.consistency * disagreement}
 

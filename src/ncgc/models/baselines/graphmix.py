@@ -10,15 +10,15 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy, cross_entropy, one_hot
 
 from ncgc.models.baselines.grand import sharpened
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import TwoLayerGCN
 from ncgc.models.receptive_field import Field, receptive_field
 from ncgc.nn import GraphOperators
 from ncgc.ops import dropout, linear
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 
-class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
+class GraphMix(NetworkClassifier, hidden=16, dropout=0.0, epochs=2000, patience=None):
     """Every epoch a coin decides: cross-entropy of the GCN, or manifold mixup of the MLP (Verma et al., 2021).
 
     The GCN is Z = Â·ReLU(Â·X·W₀)·W₁, the MLP Z = ReLU(X·W₀)·W₁, without biases. Mixup takes λ·h_i + (1−λ)·h_j for the hidden
@@ -46,42 +46,42 @@ class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
     passes: int = declared(10, "GCN passes with dropout that a target is the mean of", low=1)
     temperature: float = declared(0.1, "T: the lower, the sharper the targets", low=0, open_low=True)
 
-    def network(self, task: Task) -> nn.Module:
+    def network(self, data: TrainingData) -> nn.Module:
         return GraphMixNetwork(
-            task.num_features,
+            data.num_features,
             self.hidden,
-            task.num_classes,
+            data.num_classes,
             self.dropout,
             input_dropout=self.input_dropout,
-            generator=task.weights,
+            generator=data.weights,
         )
 
-    def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
+    def loss(self, data: TrainingData, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
         own = cast(GraphMixNetwork, network)
-        if torch.rand((), generator=task.drops) < 0.5:
-            return cross_entropy(own.at(own.labelled(task), task.drops), task.labels)
-        given = one_hot(task.labels, task.num_classes).to(task.operators.dtype)
-        parts = {"mixed": self._mixed(task, own, task.train, given)}
-        others = task.unlabelled
+        if torch.rand((), generator=data.drops) < 0.5:
+            return cross_entropy(own.at(own.labelled(data), data.drops), data.labels)
+        given = one_hot(data.labels, data.num_classes).to(data.operators.dtype)
+        parts = {"mixed": self._mixed(data, own, data.train, given)}
+        others = data.unlabelled
         if len(others) and self.mixup > 0:
-            some = others[torch.randint(len(others), (len(task.train),), generator=task.drops)]
+            some = others[torch.randint(len(others), (len(data.train),), generator=data.drops)]
             weight = self.mixup * ramp(epoch - 1, self.ramp_from, self.ramp_to)
-            parts["mixed_unlabelled"] = weight * self._mixed(task, own, some, self._targets(task, own, some))
+            parts["mixed_unlabelled"] = weight * self._mixed(data, own, some, self._targets(data, own, some))
         return parts
 
     @torch.no_grad()
-    def _targets(self, task: Task, network: GraphMixNetwork, nodes: Tensor) -> Tensor:
+    def _targets(self, data: TrainingData, network: GraphMixNetwork, nodes: Tensor) -> Tensor:
         """(l, K) sharpened mean of the GCN's probabilities of some nodes, from their receptive field alone."""
-        field = network.field(task.operators, nodes)
-        passes = [network.at(field, task.drops).softmax(dim=1) for _ in range(self.passes)]
+        field = network.field(data.operators, nodes)
+        passes = [network.at(field, data.drops).softmax(dim=1) for _ in range(self.passes)]
         return sharpened(torch.stack(passes).mean(dim=0), self.temperature)
 
-    def _mixed(self, task: Task, network: GraphMixNetwork, nodes: Tensor, targets: Tensor) -> Tensor:
+    def _mixed(self, data: TrainingData, network: GraphMixNetwork, nodes: Tensor, targets: Tensor) -> Tensor:
         """Binary cross-entropy of the MLP on each of the nodes mixed with another of them."""
-        h = network.without_graph(task.operators, nodes, task.drops)
-        share = torch.rand((), generator=task.drops)
-        other = torch.randperm(len(nodes), generator=task.drops)
-        mixed = dropout(share * h + (1 - share) * h[other], self.dropout, task.drops)
+        h = network.without_graph(data.operators, nodes, data.drops)
+        share = torch.rand((), generator=data.drops)
+        other = torch.randperm(len(nodes), generator=data.drops)
+        mixed = dropout(share * h + (1 - share) * h[other], self.dropout, data.drops)
         found = (mixed @ network.second).softmax(dim=1)
         return binary_cross_entropy(found, share * targets + (1 - share) * targets[other])
 
@@ -89,16 +89,16 @@ class GraphMix(Learned, hidden=16, dropout=0.0, epochs=2000, patience=None):
 class GraphMixNetwork(TwoLayerGCN):
     """A GCN whose first layer can be had without Â."""
 
-    _labelled: tuple[Task, Field] | None = None
+    _labelled: tuple[TrainingData, Field] | None = None
 
     def field(self, operators: GraphOperators, nodes: Tensor) -> Field:
         """What :meth:`at` needs to know of a graph for some nodes."""
         return receptive_field(operators, nodes)
 
-    def labelled(self, task: Task) -> Field:
+    def labelled(self, data: TrainingData) -> Field:
         """The field of the training nodes, made once."""
-        if self._labelled is None or self._labelled[0] is not task:
-            self._labelled = task, self.field(task.operators, task.train)
+        if self._labelled is None or self._labelled[0] is not data:
+            self._labelled = data, self.field(data.operators, data.train)
         return self._labelled[1]
 
     def without_graph(

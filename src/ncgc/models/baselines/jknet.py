@@ -5,15 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import fan_in, glorot
 from ncgc.ops import FeatureMatrix, linear, propagate, relu_dropout
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 
-class JKNet(Learned, hidden=32, learning_rate=0.005):
+class JKNet(NetworkClassifier, hidden=32, learning_rate=0.005):
     """H_l = dropout(ReLU(Â·H_{l−1}·W_l + b_l)), Z = combine(H_1, …, H_L)·V + c (Xu et al., 2018).
 
     Combined by concatenation or by the largest entry of each column; the third way of the paper, an LSTM, is not here. The
@@ -39,21 +39,21 @@ class JKNet(Learned, hidden=32, learning_rate=0.005):
     def depth(self) -> int:
         return self.num_layers
 
-    def network(self, task: Task) -> nn.Module:
-        return JKNetwork(task, self.hidden, self.dropout, self.num_layers, self.combine)
+    def network(self, data: TrainingData) -> nn.Module:
+        return JKNetwork(data, self.hidden, self.dropout, self.num_layers, self.combine)
 
 
 class JKNetwork(nn.Module):
     """Layers of GCN and one linear map on all of them; what it maps are the embeddings."""
 
-    def __init__(self, task: Task, hidden: int, dropout: float, num_layers: int, combine: str):
+    def __init__(self, data: TrainingData, hidden: int, dropout: float, num_layers: int, combine: str):
         super().__init__()
-        widths = [task.num_features] + [hidden] * num_layers
-        self.weights = nn.ParameterList(glorot(widths[i], hidden, task.weights) for i in range(num_layers))
+        widths = [data.num_features] + [hidden] * num_layers
+        self.weights = nn.ParameterList(glorot(widths[i], hidden, data.weights) for i in range(num_layers))
         self.biases = nn.ParameterList(nn.Parameter(torch.zeros(hidden)) for _ in range(num_layers))
         combined = hidden * num_layers if combine == "concat" else hidden
-        self.classes = fan_in(combined, task.num_classes, task.weights)
-        self.classes_bias = fan_in_bias(combined, task.num_classes, task.weights)
+        self.classes = fan_in(combined, data.num_classes, data.weights)
+        self.classes_bias = fan_in_bias(combined, data.num_classes, data.weights)
         self.dropout, self.combine = dropout, combine
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from ncgc.graph import Graph
-from ncgc.models.transductive import Transductive
+from ncgc.models.base import TransductiveClassifier
 from ncgc.ops import mean_normalised
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 
-class LabelPropagation(Transductive):
+class LabelPropagation(TransductiveClassifier):
     """F ← D⁻¹A·F with F_i = y_i put back on the training nodes after each step (Zhu and Ghahramani, 2002).
 
     Tends to the harmonic function: F_ik is the chance that a random walk from i meets a training node of class k first. Far
     from all labels these chances are the same everywhere, and one class would take all nodes; class mass normalisation, the
     authors' remedy, divides a class by what it has in sum and multiplies it by its share of the training nodes.
 
-    Fitted attributes: those of :class:`Method`, and n_iter_, the steps made.
+    Fitted attributes: those of :class:`NodeClassifier`, and n_iter_, the steps made.
 
     >>> graph = Graph.from_edges([[0, 1], [1, 2], [2, 3], [3, 4]], np.eye(5), labels=[0, -1, -1, -1, 1])
     >>> LabelPropagation().fit(graph).predict_proba()[:4, 0].round(3)

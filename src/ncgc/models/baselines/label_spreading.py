@@ -6,14 +6,14 @@ import numpy as np
 from scipy import sparse
 
 from ncgc.graph import Graph
-from ncgc.models.transductive import Transductive
-from ncgc.params.declared import declared
+from ncgc.models.base import TransductiveClassifier
+from ncgc.params.parameter import declared
 
 
-class LabelSpreading(Transductive):
+class LabelSpreading(TransductiveClassifier):
     """F ← α·S·F + (1−α)·Y with S = D^-½ A D^-½ (no self-loops), which tends to (1−α)(I−αS)⁻¹ Y.
 
-    Fitted attributes: those of :class:`Method`, and n_iter_, the steps made.
+    Fitted attributes: those of :class:`NodeClassifier`, and n_iter_, the steps made.
 
     >>> graph = Graph.from_edges([[0, 1], [1, 2], [3, 4]], np.eye(5), labels=[0, -1, -1, 1, -1])
     >>> LabelSpreading().fit_predict(graph)

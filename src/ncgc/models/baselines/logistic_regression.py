@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from sklearn.linear_model import LogisticRegression as Linear
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.graph.features import ROWS, FeatureScaling
-from ncgc.models.base import Method, Solution
-from ncgc.params.declared import declared
-from ncgc.training import Watcher
+from ncgc.graph.features import ROWS, FeatureNormalizer
+from ncgc.models.base import FitOptions, NodeClassifier, Prediction
+from ncgc.params.parameter import declared
 
 
-class LogisticRegression(Method):
+class LogisticRegression(NodeClassifier):
     """argmin over W, b of C·Σ_i −log softmax(x_i·W + b)_{y_i} + ½‖W‖², by scikit-learn; the edges are not looked at.
 
     Nothing is drawn and nothing tuned: C is scikit-learn's, and validation nodes are not used.
@@ -30,6 +32,7 @@ class LogisticRegression(Method):
     family = "no learning"  # from the graph
     cost = "a convex problem of D·K weights, once"
     inductive = True
+    deterministic = True
 
     C: float = declared(1.0, "weight of the labels against the penalty", low=0, open_low=True)
     features: str = declared(
@@ -37,27 +40,27 @@ class LogisticRegression(Method):
     )
     iterations: int = declared(1000, "most steps of L-BFGS", low=1)
 
-    def _solve(self, graph: Graph, split: Split, watch: Watcher | None) -> Solution:
-        self.scaling_ = FeatureScaling.fit(graph, self.features)
-        scaled, labels = self.scaling_.apply(graph), graph.labels[split.train]
+    def _solve(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
+        self.normalizer_ = FeatureNormalizer.fit(graph, self.features)
+        scaled, labels = self.normalizer_.apply(graph), graph.labels[split.train]
         self.linear_ = Linear(C=self.C, max_iter=self.iterations).fit(scaled.features[split.train], labels)
         self.shares_ = np.bincount(labels, minlength=graph.num_classes) / len(labels)
-        return self._look(scaled)
+        return self._evaluate(scaled)
 
-    def _elsewhere(self, graph: Graph) -> Solution:
-        return self._look(self.scaling_.apply(graph))
+    def _predict_other(self, graph: Graph) -> Prediction:
+        return self._evaluate(self.normalizer_.apply(graph))
 
-    def _look(self, scaled: Graph) -> Solution:
+    def _evaluate(self, scaled: Graph) -> Prediction:
         probabilities = np.zeros((scaled.num_nodes, len(self.shares_)))
         # a class may have no training node
         probabilities[:, self.linear_.classes_] = self.linear_.predict_proba(scaled.features)
-        return Solution.from_scores(probabilities, self.shares_)
+        return Prediction.from_scores(probabilities, self.shares_)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         model = self.linear_
         return {"weight": model.coef_, "bias": model.intercept_, "classes": model.classes_, "shares": self.shares_}
 
-    def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray]) -> None:
+    def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray], details: Mapping[str, Any]) -> None:
         labels = graph.labels[split.train]
         classes = np.unique(labels)
         rows = 1 if len(classes) == 2 else len(classes)  # scikit-learn has one row for two classes

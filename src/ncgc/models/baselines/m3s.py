@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from ncgc.models.baselines.self_training import SelfTraining, additions, anew, extended, most_confident
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.stages import interrupted, joined, later
 from ncgc.nn import Output
 from ncgc.ops import propagate
-from ncgc.params.declared import declared
-from ncgc.training import Descended, LastEpoch, Selection, Watcher
+from ncgc.params.parameter import declared
+from ncgc.training import LastEpoch, StoppingRule, TrainingResult, Watcher
 
 
 class M3S(SelfTraining):
@@ -41,32 +41,34 @@ class M3S(SelfTraining):
     stages: int = declared(5, "S: times that labels are added", low=1)
     clusters: int = declared(200, "clusters of k-means, at most a node each", low=1)
 
-    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
-        parts: list[Descended] = []
-        now = task
-        counts = additions(task, self.reach)
+    def train(
+        self, data: TrainingData, network: nn.Module, stopping: StoppingRule, watch: Watcher | None
+    ) -> TrainingResult:
+        parts: list[TrainingResult] = []
+        now = data
+        counts = additions(data, self.reach)
         share = (counts + self.stages - 1) // self.stages  # rounded up
         for _ in range(self.stages):
-            parts.append(Learned.train(self, now, network, LastEpoch(), later(watch, parts)))
+            parts.append(NetworkClassifier.train(self, now, network, LastEpoch(), later(watch, parts)))
             if interrupted(parts):
                 return joined(parts)
             now = self._more(now, network, share)
-            anew(self, task, network)
-        parts.append(Learned.train(self, now, network, selection, later(watch, parts)))
+            anew(self, data, network)
+        parts.append(NetworkClassifier.train(self, now, network, stopping, later(watch, parts)))
         return joined(parts)
 
     @torch.no_grad()
-    def _more(self, task: Task, network: nn.Module, counts: Tensor) -> Task:
-        """The task with the labels that this stage adds."""
-        output: Output = network(task.operators, None)
-        others = torch.ones(task.operators.num_nodes, dtype=torch.bool)
-        others[task.train] = False
+    def _more(self, data: TrainingData, network: nn.Module, counts: Tensor) -> TrainingData:
+        """The data with the labels that this stage adds."""
+        output: Output = network(data.operators, None)
+        others = torch.ones(data.operators.num_nodes, dtype=torch.bool)
+        others[data.train] = False
         found = output.logits.softmax(dim=1)
         nodes = most_confident(found, others.nonzero().squeeze(1), counts)
-        seen = normalize(propagate(task.operators.gcn, output.embeddings))
-        aligned = aligned_clusters(seen, task.train, task.labels, self.clusters, task.seed)
+        seen = normalize(propagate(data.operators.gcn, output.embeddings))
+        aligned = aligned_clusters(seen, data.train, data.labels, self.clusters, data.seed)
         agreed = nodes[aligned[nodes] == found[nodes].argmax(dim=1)]
-        return extended(task, agreed, found[agreed].argmax(dim=1))
+        return extended(data, agreed, found[agreed].argmax(dim=1))
 
 
 def aligned_clusters(embeddings: Tensor, nodes: Tensor, labels: Tensor, clusters: int, seed: int) -> Tensor:

@@ -11,15 +11,15 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from ncgc.models.baselines.pta import PTANetwork, first_decays
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn.layer import fan_in
 from ncgc.ops import FeatureMatrix, SparseMatrix, linear
-from ncgc.params.declared import declared
-from ncgc.training import Adam, Descended, Selection, Watcher, descend
+from ncgc.params.parameter import declared
+from ncgc.training import Adam, StoppingRule, TrainingResult, Watcher, descend
 
 
-class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=500):
+class MetaPN(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=500):
     """ỹ_i = Σ_k a_ik·(ÂᵏY⁰)_i + Y⁰_i with a_i = softmax_k(uᵀ·ReLU(V·(ÂᵏY⁰)_i + c)), the labels an MLP is trained on (Ding et al., 2022).
 
     For every batch B of nodes: θ' = θ − η·∇L_B(θ, ỹ) is a step of the MLP not taken; V, c and u go down the cross-entropy
@@ -50,17 +50,19 @@ class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=
     batch_size: int = declared(1024, "most nodes in a batch", low=1)
     meta_learning_rate: float = declared(5e-4, "step size of Adam for the propagation", low=0, open_low=True)
 
-    def network(self, task: Task) -> nn.Module:
-        return PTANetwork(task, self.hidden, self.dropout, self.alpha, self.steps)
+    def network(self, data: TrainingData) -> nn.Module:
+        return PTANetwork(data, self.hidden, self.dropout, self.alpha, self.steps)
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
         return first_decays(network, self.weight_decay)
 
-    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
-        propagator = Propagator(task, self.steps)
+    def train(
+        self, data: TrainingData, network: nn.Module, stopping: StoppingRule, watch: Watcher | None
+    ) -> TrainingResult:
+        propagator = Propagator(data, self.steps)
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
         meta = Adam(propagator.parameters(), lr=self.meta_learning_rate, fused=True)
-        batches = [Batch(task, nodes, self.rows) for nodes in _parts(task, self.batch_size)]
+        batches = [Batch(data, nodes, self.rows) for nodes in _parts(data, self.batch_size)]
 
         def step(batch: Batch) -> Tensor:
             """The loss of the MLP on a batch, after the step of the propagation."""
@@ -68,11 +70,11 @@ class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=
                 meta.zero_grad(set_to_none=True)
                 self.meta_loss(network, batch, propagator).backward()
                 meta.step()
-            logits = self.passed(network, batch.features, task.drops)
+            logits = self.passed(network, batch.features, data.drops)
             return self.soft_loss(logits, propagator(batch.nodes).detach())
 
         def loss(epoch: int) -> Tensor:
-            order = torch.randperm(len(batches), generator=task.drops).tolist()
+            order = torch.randperm(len(batches), generator=data.drops).tolist()
             for place in order[:-1]:
                 optimizer.zero_grad(set_to_none=True)
                 step(batches[place]).backward()
@@ -81,18 +83,18 @@ class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=
             return step(batches[order[-1]])  # whose step the descent takes
 
         def look() -> Tensor:
-            logits: Tensor = network(task.operators, None).logits
+            logits: Tensor = network(data.operators, None).logits
             return logits
 
-        return descend(network, optimizer, loss, look, selection, self.epochs, watch)
+        return descend(network, optimizer, loss, look, stopping, self.epochs, watch)
 
     def soft_loss(self, logits: Tensor, targets: Tensor) -> Tensor:
         """L_B of (b, K) logits and ỹ."""
         return -self.loss_weight / logits.shape[1] * (targets * logits.log_softmax(dim=1)).sum()
 
-    def rows(self, task: Task, nodes: Tensor) -> Any:
+    def rows(self, data: TrainingData, nodes: Tensor) -> Any:
         """The features of some nodes."""
-        return FeatureMatrix(task.graph.features[nodes.numpy()], dtype=task.operators.dtype)
+        return FeatureMatrix(data.graph.features[nodes.numpy()], dtype=data.operators.dtype)
 
     def passed(self, network: nn.Module, features: Any, drops: torch.Generator) -> Tensor:
         """(b, K) logits of the MLP in training, on a batch of features."""
@@ -127,15 +129,15 @@ class MetaPN(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=
 class Propagator(nn.Module):
     """The learnt mixture of propagated labels."""
 
-    def __init__(self, task: Task, steps: int):
+    def __init__(self, data: TrainingData, steps: int):
         super().__init__()
-        classes = task.num_classes
+        classes = data.num_classes
         self.inner, self.inner_bias = (
-            fan_in(classes, classes, task.weights),
-            fan_in_bias(classes, classes, task.weights),
+            fan_in(classes, classes, data.weights),
+            fan_in_bias(classes, classes, data.weights),
         )
-        self.outer = fan_in(classes, 1, task.weights)
-        self.start, self.steps = powers(task.operators.gcn, task.train, task.labels, classes, steps)
+        self.outer = fan_in(classes, 1, data.weights)
+        self.start, self.steps = powers(data.operators.gcn, data.train, data.labels, classes, steps)
 
     def forward(self, nodes: Tensor) -> Tensor:
         """(b, K) ỹ of some nodes."""
@@ -148,11 +150,11 @@ class Propagator(nn.Module):
 class Batch:
     """Some nodes with their features, and the training nodes that are not among them, the gold ones, with theirs."""
 
-    def __init__(self, task: Task, nodes: Tensor, rows: Callable[[Task, Tensor], Any]):
+    def __init__(self, data: TrainingData, nodes: Tensor, rows: Callable[[TrainingData, Tensor], Any]):
         self.nodes = nodes
-        self.features = rows(task, nodes)
-        outside = ~torch.isin(task.train, nodes)
-        self.gold, self.gold_labels = rows(task, task.train[outside]), task.labels[outside]
+        self.features = rows(data, nodes)
+        outside = ~torch.isin(data.train, nodes)
+        self.gold, self.gold_labels = rows(data, data.train[outside]), data.labels[outside]
 
 
 def powers(matrix: SparseMatrix, nodes: Tensor, labels: Tensor, classes: int, steps: int) -> tuple[Tensor, Tensor]:
@@ -183,8 +185,8 @@ def slopes(features: FeatureMatrix, weights: Sequence[Tensor], direction: Sequen
     return by_logits - (p * by_logits).sum(dim=1, keepdim=True)
 
 
-def _parts(task: Task, size: int) -> Sequence[Tensor]:
+def _parts(data: TrainingData, size: int) -> Sequence[Tensor]:
     """All nodes at random in parts of about the same size, at most ``size``; two of them at least."""
-    order = torch.randperm(task.operators.num_nodes, generator=task.drops)
+    order = torch.randperm(data.operators.num_nodes, generator=data.drops)
     number = min(max(2, int(np.ceil(len(order) / size))), len(order))
     return [part.sort().values for part in order.tensor_split(number)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from ncgc.models.network_classifier import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.models.networks import TwoLayerMLP
-from ncgc.models.row_classifier import OnRows, RowNetwork
+from ncgc.models.row_classifier import RowClassifier, RowNetwork
 from ncgc.ops import FeatureMatrix
 
 
-class MLP(OnRows):
+class MLP(RowClassifier):
     """Z = ReLU(X·W₀ + b₀)·W₁ + b₁ with dropout before both products; the edges are not looked at.
 
     The settings are ours: those of a GCN of 64 columns, with the epoch of lowest validation loss.
@@ -27,8 +27,8 @@ class MLP(OnRows):
     family = "no learning"  # from the graph
     cost = "no product with the graph"
 
-    def network(self, task: Task) -> nn.Module:
-        return TwoLayerMLP(task.num_features, self.hidden, task.num_classes, self.dropout, generator=task.weights)
+    def network(self, data: TrainingData) -> nn.Module:
+        return TwoLayerMLP(data.num_features, self.hidden, data.num_classes, self.dropout, generator=data.weights)
 
-    def rows(self, task: Task, network: RowNetwork, nodes: Tensor) -> FeatureMatrix:
-        return FeatureMatrix(task.graph.features[nodes.numpy()])
+    def rows(self, data: TrainingData, network: RowNetwork, nodes: Tensor) -> FeatureMatrix:
+        return FeatureMatrix(data.graph.features[nodes.numpy()])

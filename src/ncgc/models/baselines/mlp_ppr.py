@@ -7,15 +7,15 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from ncgc.models.network_classifier import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.models.networks import TwoLayerMLP
-from ncgc.models.row_classifier import OnRows, RowNetwork, smoothed_rows
+from ncgc.models.row_classifier import RowClassifier, RowNetwork, smoothed_rows
 from ncgc.nn import GraphOperators, Output
 from ncgc.ops import FeatureMatrix, linear, personalised_pagerank
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 
-class MLPOnPageRank(OnRows, weight_decay=0.01, features="centred"):
+class MLPOnPageRank(RowClassifier, weight_decay=0.01, features="centred"):
     """Z = ReLU(X̄/σ·W₀ + b₀)·W₁ + b₁ with X̄ = Σ_k α(1−α)ᵏ·Âᵏ·X, dropout before both products.
 
     X̄ is APPNP's propagation, made once before training. Smoothing shortens the rows, in some graphs much and in others little;
@@ -37,12 +37,12 @@ class MLPOnPageRank(OnRows, weight_decay=0.01, features="centred"):
     alpha: float = declared(0.1, "chance to return to the start", low=0, high=1)
     steps: int = declared(10, "propagation steps", low=0)
 
-    def network(self, task: Task) -> nn.Module:
-        return PageRankMLP(task, self.hidden, self.dropout, self.alpha, self.steps)
+    def network(self, data: TrainingData) -> nn.Module:
+        return PageRankMLP(data, self.hidden, self.dropout, self.alpha, self.steps)
 
-    def rows(self, task: Task, network: RowNetwork, nodes: Tensor) -> FeatureMatrix:
+    def rows(self, data: TrainingData, network: RowNetwork, nodes: Tensor) -> FeatureMatrix:
         own = cast(PageRankMLP, network)
-        return FeatureMatrix((own.smoothed(task.operators, nodes) * own.scale).numpy())
+        return FeatureMatrix((own.smoothed(data.operators, nodes) * own.scale).numpy())
 
 
 class PageRankMLP(TwoLayerMLP):
@@ -50,10 +50,10 @@ class PageRankMLP(TwoLayerMLP):
 
     scale: Tensor  # 1/σ
 
-    def __init__(self, task: Task, hidden: int, dropout: float, alpha: float, steps: int):
-        super().__init__(task.num_features, hidden, task.num_classes, dropout, generator=task.weights)
+    def __init__(self, data: TrainingData, hidden: int, dropout: float, alpha: float, steps: int):
+        super().__init__(data.num_features, hidden, data.num_classes, dropout, generator=data.weights)
         self.alpha, self.steps = alpha, steps
-        lengths = self.smoothed(task.operators, task.train).norm(dim=1)
+        lengths = self.smoothed(data.operators, data.train).norm(dim=1)
         self.register_buffer("scale", 1.0 / lengths.mean().clamp_min(1e-6))
 
     def propagate(self, operators: GraphOperators, z: Tensor) -> Tensor:

@@ -9,15 +9,15 @@ from torch.nn.functional import normalize
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import fan_in
 from ncgc.ops import linear, propagate, relu_dropout
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 
-class NormProp(Learned, hidden=32, dropout=0.3, weight_decay=0.01, epochs=200, patience=None):
+class NormProp(NetworkClassifier, hidden=32, dropout=0.3, weight_decay=0.01, epochs=200, patience=None):
     """h = Â²·h⁰ with unit rows h⁰ = MLP(X)/‖MLP(X)‖; the class is that of the prototype with the largest cosine (Zhang et al., 2025).
 
     Loss: mean_train (1 − cos(h_i, P_y)) + μ·(1 − mean_S ‖h_i‖/u_i). u = Â²·1 is the length that h_i has if all its
@@ -43,23 +43,23 @@ class NormProp(Learned, hidden=32, dropout=0.3, weight_decay=0.01, epochs=200, p
     warmup: int = declared(5, "epochs before the lengths count", low=0)
     threshold: float = declared(0.8, "τ: cosine above which a node's length counts", low=-1, high=1)
 
-    def task(self, graph: Graph, split: Split) -> Task:
+    def training_data(self, graph: Graph, split: Split) -> TrainingData:
         apart = np.concatenate([split.train, split.val])
         self._others = torch.from_numpy(np.setdiff1d(np.arange(graph.num_nodes), apart))
-        return super().task(graph, split)
+        return super().training_data(graph, split)
 
-    def network(self, task: Task) -> nn.Module:
-        prototypes = simplex(task.num_classes, self.dimension)
-        return NormPropNetwork(task.num_features, self.hidden, prototypes, self.dropout, task.weights)
+    def network(self, data: TrainingData) -> nn.Module:
+        prototypes = simplex(data.num_classes, self.dimension)
+        return NormPropNetwork(data.num_features, self.hidden, prototypes, self.dropout, data.weights)
 
-    def loss(self, task: Task, network: nn.Module, epoch: int) -> dict[str, Tensor]:
-        h, cosines = network(task.operators, task.drops)
-        parts = {"class": 1 - cosines[task.train, task.labels].mean()}
+    def loss(self, data: TrainingData, network: nn.Module, epoch: int) -> dict[str, Tensor]:
+        h, cosines = network(data.operators, data.drops)
+        parts = {"class": 1 - cosines[data.train, data.labels].mean()}
         if epoch > self.warmup and self.regularisation > 0:
             nodes = self._others
             sure = nodes[cosines.detach()[nodes].amax(dim=1) > self.threshold]
             if len(sure):
-                lengths = torch.linalg.vector_norm(h, dim=1) / _bound(task.operators)
+                lengths = torch.linalg.vector_norm(h, dim=1) / _bound(data.operators)
                 parts["length"] = self.regularisation * (1 - lengths[sure].mean())
         return parts
 

@@ -9,16 +9,16 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.losses import row_softmax, soft_cross_entropy
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import TwoLayerMLP
 from ncgc.nn import GraphOperators, Output
 from ncgc.ops import SparseMatrix, personalised_pagerank, relu_dropout, to_classes
-from ncgc.params.declared import declared
+from ncgc.params.parameter import declared
 
 _LEAST = 1e-12  # a probability whose logarithm is still a number
 
 
-class PTA(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=2000, patience=100):
+class PTA(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=2000, patience=100):
     """p = softmax(MLP(X)), trained on Ỹ, the labels after K steps of Y ← (1−α)·clamp(Â·Y) + α·Y⁰ (Dong et al., 2021).
 
     Loss: −(w/K)·Σ_i Σ_c Ỹ_ic·p̄_ic^γ·log p_ic over all nodes, γ = ln(1 + t/ε) in epoch t, no gradient through p̄; L2 on W₀
@@ -44,19 +44,19 @@ class PTA(Learned, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=200
     ramp: float = declared(100.0, "ε: epochs in which the weights by belief grow", low=0, open_low=True)
     loss_weight: float = declared(0.05, "w: of the loss against the L2 penalty", low=0, open_low=True)
 
-    def network(self, task: Task) -> nn.Module:
-        return PTANetwork(task, self.hidden, self.dropout, self.alpha, self.steps)
+    def network(self, data: TrainingData) -> nn.Module:
+        return PTANetwork(data, self.hidden, self.dropout, self.alpha, self.steps)
 
-    def loss(self, task: Task, network: nn.Module, epoch: int) -> Tensor:
+    def loss(self, data: TrainingData, network: nn.Module, epoch: int) -> Tensor:
         own = cast(PTANetwork, network)
         if own.targets is None:
             own.targets = propagated_labels(
-                task.operators.gcn, task.train, task.labels, task.num_classes, self.alpha, self.steps
+                data.operators.gcn, data.train, data.labels, data.num_classes, self.alpha, self.steps
             )
-        logits = network(task.operators, task.drops).logits
+        logits = network(data.operators, data.drops).logits
         gamma = math.log(1 + (epoch - 1) / self.ramp)
         targets = own.targets * row_softmax(logits.detach()).pow_(gamma)
-        return self.loss_weight / task.num_classes * soft_cross_entropy(logits, targets, count=1)
+        return self.loss_weight / data.num_classes * soft_cross_entropy(logits, targets, count=1)
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
         return first_decays(network, self.weight_decay)
@@ -68,8 +68,8 @@ class PTANetwork(TwoLayerMLP):
     Without dropout the pass in training is that of the look before it: the look leaves it, with what its gradient needs.
     """
 
-    def __init__(self, task: Task, hidden: int, dropout: float, alpha: float, steps: int):
-        super().__init__(task.num_features, hidden, task.num_classes, dropout, generator=task.weights)
+    def __init__(self, data: TrainingData, hidden: int, dropout: float, alpha: float, steps: int):
+        super().__init__(data.num_features, hidden, data.num_classes, dropout, generator=data.weights)
         self.alpha, self.steps = alpha, steps
         self.targets: Tensor | None = None
         self._left: tuple[GraphOperators, list[int], Output] | None = None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import Pass
 from ncgc.nn.sage import SAGELayer
 from ncgc.ops import relu_dropout
 
 
-class GraphSAGE(Learned):
+class GraphSAGE(NetworkClassifier):
     """h_i = ReLU(x_i·W_self + mean_{j∈N(i)} x_j·W_neigh + b), and once more without the ReLU (Hamilton et al., 2017).
 
     The usual port to small graphs: all neighbours and not a sample, all nodes in one batch, sums where the authors
@@ -34,8 +34,8 @@ class GraphSAGE(Learned):
     def depth(self) -> int:
         return 2
 
-    def network(self, task: Task) -> nn.Module:
-        return SAGENetwork(task.num_features, self.hidden, task.num_classes, self.dropout, task.weights)
+    def network(self, data: TrainingData) -> nn.Module:
+        return SAGENetwork(data.num_features, self.hidden, data.num_classes, self.dropout, data.weights)
 
 
 class SAGENetwork(nn.Module):

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from ncgc.graph import Graph
 from ncgc.models.baselines.gcn import GCN
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.stages import interrupted, joined, later
-from ncgc.params.declared import declared
-from ncgc.training import Descended, LastEpoch, Selection, Watcher
+from ncgc.params.parameter import declared
+from ncgc.training import LastEpoch, StoppingRule, TrainingResult, Watcher
 
 
 class SelfTraining(GCN):
@@ -39,17 +39,19 @@ class SelfTraining(GCN):
 
     reach: float = declared(3.0, "labels to add, in multiples of η = n/d̄²", low=0)
 
-    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
-        parts = [Learned.train(self, task, network, LastEpoch(), watch)]
+    def train(
+        self, data: TrainingData, network: nn.Module, stopping: StoppingRule, watch: Watcher | None
+    ) -> TrainingResult:
+        parts = [NetworkClassifier.train(self, data, network, LastEpoch(), watch)]
         if not interrupted(parts):
             with torch.no_grad():
-                found = network(task.operators, None).logits.softmax(dim=1)
-            counts = additions(task, self.reach)
-            nodes = most_confident(found, task.unlabelled, counts)
-            anew(self, task, network)
+                found = network(data.operators, None).logits.softmax(dim=1)
+            counts = additions(data, self.reach)
+            nodes = most_confident(found, data.unlabelled, counts)
+            anew(self, data, network)
             parts.append(
-                Learned.train(
-                    self, extended(task, nodes, found[nodes].argmax(dim=1)), network, selection, later(watch, parts)
+                NetworkClassifier.train(
+                    self, extended(data, nodes, found[nodes].argmax(dim=1)), network, stopping, later(watch, parts)
                 )
             )
         return joined(parts)
@@ -61,10 +63,10 @@ def expansion(graph: Graph, layers: int = 2) -> float:
     return float(graph.num_nodes / max(degree, 1.0) ** layers)
 
 
-def additions(task: Task, reach: float) -> Tensor:
+def additions(data: TrainingData, reach: float) -> Tensor:
     """(K,) t_c = reach·η·(share of class c), at least 1 for a class that has a label, rounded down."""
-    counts = torch.bincount(task.labels, minlength=task.num_classes)
-    wanted = reach * expansion(task.graph) * counts / len(task.labels)
+    counts = torch.bincount(data.labels, minlength=data.num_classes)
+    wanted = reach * expansion(data.graph) * counts / len(data.labels)
     return wanted.long().clamp_min(1) * (counts > 0) * (reach > 0)
 
 
@@ -81,11 +83,11 @@ def most_confident(probabilities: Tensor, candidates: Tensor, counts: Tensor) ->
     return candidates[torch.cat(chosen)]
 
 
-def extended(task: Task, nodes: Tensor, labels: Tensor) -> Task:
-    """The same task with more nodes to train on."""
-    return replace(task, train=torch.cat([task.train, nodes]), labels=torch.cat([task.labels, labels]))
+def extended(data: TrainingData, nodes: Tensor, labels: Tensor) -> TrainingData:
+    """The same data with more nodes to train on."""
+    return replace(data, train=torch.cat([data.train, nodes]), labels=torch.cat([data.labels, labels]))
 
 
-def anew(method: Learned, task: Task, network: nn.Module) -> None:
+def anew(method: NetworkClassifier, data: TrainingData, network: nn.Module) -> None:
     """Give the network first weights again, other ones."""
-    network.load_state_dict(method.network(task).state_dict())
+    network.load_state_dict(method.network(data).state_dict())

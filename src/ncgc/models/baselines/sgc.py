@@ -7,17 +7,19 @@ from torch import Tensor, nn
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.models.network_classifier import Task
+from ncgc.models.network_classifier import TrainingData
 from ncgc.models.networks import fan_in_bias
-from ncgc.models.row_classifier import OnRows
+from ncgc.models.row_classifier import RowClassifier
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.layer import fan_in
 from ncgc.ops import FeatureMatrix, linear, propagate
-from ncgc.params.declared import declared
-from ncgc.training import LastEpoch, Selection
+from ncgc.params.parameter import declared
+from ncgc.training import LastEpoch, StoppingRule
 
 
-class SGC(OnRows, without=("hidden", "dropout", "patience"), learning_rate=0.2, weight_decay=1.3027e-5, epochs=100):
+class SGC(
+    RowClassifier, without=("hidden", "dropout", "patience"), learning_rate=0.2, weight_decay=1.3027e-5, epochs=100
+):
     """Z = Âᵏ·X·W + b (Wu et al., 2019): logistic regression on Âᵏ·X, of which training needs the labelled rows only.
 
     As the authors do, the last weights are kept and no validation node is looked at. Their weight decay, found by 60
@@ -37,10 +39,10 @@ class SGC(OnRows, without=("hidden", "dropout", "patience"), learning_rate=0.2, 
 
     steps: int = declared(2, "propagation steps (k)", low=0)
 
-    def network(self, task: Task) -> nn.Module:
-        return SGCNetwork(task.num_features, task.num_classes, self.steps, task.weights)
+    def network(self, data: TrainingData) -> nn.Module:
+        return SGCNetwork(data.num_features, data.num_classes, self.steps, data.weights)
 
-    def selection(self, graph: Graph, split: Split) -> Selection:
+    def stopping_rule(self, graph: Graph, split: Split) -> StoppingRule:
         return LastEpoch()
 
 

@@ -11,14 +11,13 @@ from sklearn.cluster import KMeans
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.models.base import Method, Solution
-from ncgc.params.declared import declared
-from ncgc.training import Watcher
+from ncgc.models.base import FitOptions, NodeClassifier, Prediction
+from ncgc.params.parameter import declared
 
 _DENSE = 400  # up to so many nodes all eigenvectors are found at once, which nothing can hinder
 
 
-class SpectralClustering(Method):
+class SpectralClustering(NodeClassifier):
     """k-means on the rows of the leading eigenvectors of D_τ^-½ (A + (τ/n)·11ᵀ) D_τ^-½ with D_τ = D + τI.
 
     τ (times the mean degree) ties small components to the rest: without it the leading eigenvectors of a disconnected graph
@@ -35,20 +34,24 @@ class SpectralClustering(Method):
     title = "Spectral clustering"
     paper = "Ng et al., NIPS 2002; regularised as in Amini et al., 2013"
     family = "no learning"
+    deterministic = True
     cost = "a few hundred products of A and a vector"
 
     clusters: int | None = declared(None, "number of clusters; none: of classes", kind=int, low=1, optional=True)
     regularisation: float = declared(1.0, "τ in mean degrees", low=0, open_low=True)
     smoothing: float = declared(1.0, "labels that the class shares count for in each cluster (s)", low=0, open_low=True)
 
-    def _solve(self, graph: Graph, split: Split, watch: Watcher | None) -> Solution:
+    def _solve(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
         count = min(graph.num_classes if self.clusters is None else self.clusters, graph.num_nodes)
         embeddings = spectral_embeddings(graph.adjacency, count, self.regularisation)
-        self.clusters_ = KMeans(count, n_init=20, random_state=0).fit_predict(embeddings)
+        self._assigned = KMeans(count, n_init=20, random_state=0).fit_predict(embeddings)
         votes = np.zeros((count, graph.num_classes))
-        np.add.at(votes, (self.clusters_[split.train], graph.labels[split.train]), 1.0)
+        np.add.at(votes, (self._assigned[split.train], graph.labels[split.train]), 1.0)
         shares = votes.sum(axis=0) / len(split.train)
-        return Solution.from_scores((votes + self.smoothing * shares)[self.clusters_], shares, embeddings=embeddings)
+        return Prediction.from_scores((votes + self.smoothing * shares)[self._assigned], shares, embeddings=embeddings)
+
+    def _clusters(self, prediction: Prediction) -> np.ndarray:
+        return self._assigned
 
 
 def spectral_embeddings(adjacency: sparse.csr_array, dimensions: int, regularisation: float = 1.0) -> np.ndarray:

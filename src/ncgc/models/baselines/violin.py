@@ -13,19 +13,19 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from ncgc.models.baselines.self_training import anew
-from ncgc.models.network_classifier import Learned, Task
+from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import TwoLayerGCN
 from ncgc.models.stages import interrupted, joined, later
 from ncgc.nn import GraphOperators
 from ncgc.ops import SparseMatrix, gcn_normalised
-from ncgc.params.declared import declared
-from ncgc.training import Adam, Descended, LastEpoch, Selection, Watcher, descend
+from ncgc.params.parameter import declared
+from ncgc.training import Adam, LastEpoch, StoppingRule, TrainingResult, Watcher, descend
 
 _FEWEST = 10  # nodes held out below which their accuracy says nothing
 _SURE = 0.9  # the confidence that is enough then
 
 
-class Violin(Learned, hidden=16, dropout=0.6, epochs=300, patience=None):
+class Violin(NetworkClassifier, hidden=16, dropout=0.6, epochs=300, patience=None):
     """A GCN trained on a graph and on the same graph with virtual links, and to say the same on both (Xie et al., 2023).
 
     A GCN is trained first: ŷ are its classes, the given ones on the training nodes. Every epoch each node that it is sure of
@@ -59,39 +59,41 @@ class Violin(Learned, hidden=16, dropout=0.6, epochs=300, patience=None):
     def depth(self) -> int:
         return 2  # the trainings before the links are on the labels alone
 
-    def network(self, task: Task) -> nn.Module:
+    def network(self, data: TrainingData) -> nn.Module:
         return TwoLayerGCN(
-            task.num_features, self.hidden, task.num_classes, self.dropout, bias=True, generator=task.weights
+            data.num_features, self.hidden, data.num_classes, self.dropout, bias=True, generator=data.weights
         )
 
-    def train(self, task: Task, network: nn.Module, selection: Selection, watch: Watcher | None) -> Descended:
-        parts: list[Descended] = []
-        kept, held = thirds(task.labels, task.drops)
+    def train(
+        self, data: TrainingData, network: nn.Module, stopping: StoppingRule, watch: Watcher | None
+    ) -> TrainingResult:
+        parts: list[TrainingResult] = []
+        kept, held = thirds(data.labels, data.drops)
         share = None
         if len(held) >= _FEWEST:
-            fewer = replace(task, train=task.train[kept], labels=task.labels[kept])
+            fewer = replace(data, train=data.train[kept], labels=data.labels[kept])
             parts.append(super().train(fewer, network, LastEpoch(), watch))
             if interrupted(parts):
                 return joined(parts)
-            share = sure_share(_probabilities(network, task), task.train[held], task.labels[held], self.accuracy)
-            anew(self, task, network)
-        parts.append(super().train(task, network, deepcopy(selection), later(watch, parts)))
+            share = sure_share(_probabilities(network, data), data.train[held], data.labels[held], self.accuracy)
+            anew(self, data, network)
+        parts.append(super().train(data, network, deepcopy(stopping), later(watch, parts)))
         if interrupted(parts):
             return joined(parts)
-        parts.append(self._linked(task, network, share, parts, selection, watch))
+        parts.append(self._linked(data, network, share, parts, stopping, watch))
         return joined(parts)
 
     def _linked(
         self,
-        task: Task,
+        data: TrainingData,
         network: nn.Module,
         share: float | None,
-        before: list[Descended],
-        selection: Selection,
+        before: list[TrainingResult],
+        stopping: StoppingRule,
         watch: Watcher | None,
-    ) -> Descended:
+    ) -> TrainingResult:
         """The training with links, from the weights that are there."""
-        estimate = _Estimate(task, _probabilities(network, task), share)
+        estimate = _Estimate(data, _probabilities(network, data), share)
         reached = before[-1].history.at(before[-1].best_epoch).get("val_accuracy", 1.0)
         latest = 0.0
         further = later(watch, before)
@@ -106,28 +108,28 @@ class Violin(Learned, hidden=16, dropout=0.6, epochs=300, patience=None):
             nonlocal estimate, reached
             if latest > reached:
                 network.eval()
-                estimate, reached = _Estimate(task, _probabilities(network, task), share), latest
+                estimate, reached = _Estimate(data, _probabilities(network, data), share), latest
                 network.train()
-            return self._loss(task, network, estimate.links(self.links, task.drops))
+            return self._loss(data, network, estimate.links(self.links, data.drops))
 
         def look() -> Tensor:
-            logits: Tensor = network(task.seen, None).logits
+            logits: Tensor = network(data.seen, None).logits
             return logits
 
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
-        return descend(network, optimizer, loss, look, selection, self.epochs, notice)
+        return descend(network, optimizer, loss, look, stopping, self.epochs, notice)
 
-    def linked(self, task: Task, links: Tensor) -> Any:
+    def linked(self, data: TrainingData, links: Tensor) -> Any:
         """The graph with (2, l) virtual links, as the network takes it."""
-        return with_links(task.operators, links)
+        return with_links(data.operators, links)
 
-    def _loss(self, task: Task, network: nn.Module, links: Tensor) -> dict[str, Tensor]:
-        plain = network(task.operators, task.drops).logits
-        linked = network(self.linked(task, links), task.drops).logits
+    def _loss(self, data: TrainingData, network: nn.Module, links: Tensor) -> dict[str, Tensor]:
+        plain = network(data.operators, data.drops).logits
+        linked = network(self.linked(data, links), data.drops).logits
         graphs = {"original": [plain], "linked": [linked], "both": [plain, linked]}[self.classify]
-        found = torch.stack([cross_entropy(logits[task.train], task.labels) for logits in graphs]).mean()
+        found = torch.stack([cross_entropy(logits[data.train], data.labels) for logits in graphs]).mean()
         before, after = plain.softmax(dim=1), linked.softmax(dim=1)
-        change = (before - after)[task.unlabelled].abs().sum(dim=1)
+        change = (before - after)[data.unlabelled].abs().sum(dim=1)
         parts = {"class": found}
         if len(change):
             parts["consistency"] = self.consistency * change.mean()
@@ -139,9 +141,9 @@ class Violin(Learned, hidden=16, dropout=0.6, epochs=300, patience=None):
 class _Estimate:
     """The classes of all nodes by one network, and which of them are sure enough to be linked."""
 
-    def __init__(self, task: Task, probabilities: Tensor, share: float | None):
+    def __init__(self, data: TrainingData, probabilities: Tensor, share: float | None):
         confidence, labels = probabilities.max(dim=1)
-        labels[task.train] = task.labels
+        labels[data.train] = data.labels
         self.labels = labels
         if share is None:
             self.sure = (confidence >= _SURE).nonzero().squeeze(1)
@@ -149,7 +151,7 @@ class _Estimate:
             number = round(share * len(confidence))
             self.sure = confidence.argsort(descending=True, stable=True)[:number].sort().values
         self.by_class = labels.argsort(stable=True)
-        self.sizes = torch.bincount(labels, minlength=task.num_classes)
+        self.sizes = torch.bincount(labels, minlength=data.num_classes)
         self.starts = self.sizes.cumsum(0) - self.sizes
 
     def links(self, each: int, generator: torch.Generator) -> Tensor:
@@ -161,9 +163,9 @@ class _Estimate:
         return torch.stack([partners, nodes])[:, partners != nodes]
 
 
-def _probabilities(network: nn.Module, task: Task) -> Tensor:
+def _probabilities(network: nn.Module, data: TrainingData) -> Tensor:
     with torch.no_grad():
-        found: Tensor = network(task.operators, None).logits.softmax(dim=1)
+        found: Tensor = network(data.operators, None).logits.softmax(dim=1)
     return found
 
 

@@ -18,7 +18,7 @@ from ncgc.datasets import Split
 from ncgc.errors import NCGCError
 from ncgc.evaluation.metrics import accuracy
 from ncgc.graph import Graph
-from ncgc.params.parameter import DEFAULTS
+from ncgc.params.ncgc import DEFAULTS
 
 INTERRUPTED = "interrupted"  # termination_ of a training that Ctrl-C ended
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ncgc.errors import ParameterError
-from ncgc.params.parameter import PARAMETERS, unknown_name
-from ncgc.runs._shim import OF_BACKBONE as BACKBONES_OF
+from ncgc.params.ncgc import BACKBONES_OF, NCGC_PARAMETERS
+from ncgc.params.parameter import unknown_name
 
 if TYPE_CHECKING:
     from optuna.trial import Trial
@@ -27,7 +27,7 @@ class Range:
 
     def suggest(self, trial: Trial, name: str) -> Any:
         """A value that Optuna's trial draws for a parameter."""
-        if PARAMETERS[name].kind is int:
+        if NCGC_PARAMETERS[name].kind is int:
             return trial.suggest_int(name, int(self.low), int(self.high), log=self.log)
         return trial.suggest_float(name, self.low, self.high, log=self.log)
 
@@ -97,8 +97,8 @@ def space_for(backbone: str, names: Iterable[str] | None = None) -> Space:
 
 
 def _one(name: str, backbone: str) -> Range | Choice:
-    if name not in PARAMETERS:
-        raise ParameterError(unknown_name(name, PARAMETERS, "parameter to search"))
+    if name not in NCGC_PARAMETERS:
+        raise ParameterError(unknown_name(name, NCGC_PARAMETERS, "parameter to search"))
     if name in BACKBONES_OF and backbone not in BACKBONES_OF[name]:
         raise ParameterError(
             f"The parameter '{name}' means nothing to the backbone '{backbone}'; leave it out of the search."
@@ -107,7 +107,7 @@ def _one(name: str, backbone: str) -> Range | Choice:
         return DEEP[backbone]
     if name in RANGES:
         return RANGES[name]
-    parameter = PARAMETERS[name]
+    parameter = NCGC_PARAMETERS[name]
     if name in NEVER or not (parameter.kind is bool or parameter.choices):
         raise ParameterError(f"The parameter '{name}' has no range to search; fix it with --set {name}=VALUE instead.")
     values = (False, True) if parameter.kind is bool else parameter.choices

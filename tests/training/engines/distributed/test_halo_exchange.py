@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
-from ncgc.graph.features import FeatureScaling
+from ncgc.graph.features import FeatureNormalizer
 from ncgc.nn import GraphOperators
 from ncgc.ops import personalised_pagerank, propagate, propagate_soft_orthogonal
 from ncgc.training.engines.distributed.group import Group
@@ -42,7 +42,7 @@ def products(operators, rows, kind):
 
 
 def operators_of(graph, owner, group, kind):
-    rows = cut_rows(Source(graph, FeatureScaling("raw")), owner, group.rank, kind, np.float64)
+    rows = cut_rows(Source(graph, FeatureNormalizer("raw")), owner, group.rank, kind, np.float64)
     return RankOperators(graph, rows, owner, group, torch.float64)
 
 

@@ -6,8 +6,8 @@ import torch
 
 from ncgc import NCGC, load_dataset
 from ncgc.datasets import few_split
-from ncgc.graph.features import FeatureScaling
-from ncgc.models.ncgc_parts import make_network, make_objective, make_selection, trainer_settings
+from ncgc.graph.features import FeatureNormalizer
+from ncgc.models.ncgc_components import make_network, make_objective, make_stopping, trainer_settings
 from ncgc.nn import GraphOperators
 from ncgc.ops import RowDraws
 from ncgc.training import Trainer
@@ -32,8 +32,8 @@ def both(planted, backbone, hops=None, **options):
     model = NCGC(backbone, hidden=8, dropout=0.0, input_dropout=0.0, warmup=10, ramp=5, **BACKBONES[backbone])
     parameters = model.set_params(**options).get_params(deep=False)
     network = make_network(parameters, graph, torch.Generator().manual_seed(1))
-    scaling = FeatureScaling.fit(graph, "centred")
-    rules = (make_objective(parameters, graph, split), make_selection(parameters, graph, split))
+    scaling = FeatureNormalizer.fit(graph, "centred")
+    rules = (make_objective(parameters, graph, split), make_stopping(parameters, graph, split))
     settings = trainer_settings(parameters, graph)
     if hops is None:
         hops = parameters["steps"] if backbone == "appnp" else parameters["num_layers"]
@@ -105,7 +105,7 @@ def test_labels_stay_in_their_parts_where_they_see_too_much(make_planted, monkey
     named = prepared(by_parts, whole, WARM)
     assert error(visited(by_parts, named, WARM), full(whole, named, WARM)) < 1e-4
     assert not both(make_planted(), "appnp")[0].label_blocks  # it looks too far
-    assert not both(make_planted(), "gat", class_weight=0.0)[0].label_blocks
+    assert not both(make_planted(), "gat", label_loss_weight=0.0)[0].label_blocks
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "sage"])

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from ncgc import NCGC
-from ncgc.graph.features import FeatureScaling
-from ncgc.models.ncgc_parts import make_network
+from ncgc.graph.features import FeatureNormalizer
+from ncgc.models.ncgc_components import make_network
 from ncgc.nn import GraphOperators
 from ncgc.ops import RowDraws
 from ncgc.training.engines.partition.historical_embeddings import LastLook
@@ -24,7 +24,7 @@ def network_of(graph, backbone):
 @pytest.mark.parametrize("backbone", OPTIONS)
 def test_a_part_without_a_halo_is_exact(make_planted, backbone):
     graph, _ = make_planted()
-    scaling = FeatureScaling.fit(graph, "centred")
+    scaling = FeatureNormalizer.fit(graph, "centred")
     network, source, last_look = network_of(graph, backbone), Source(graph, scaling), LastLook()
     whole = network.eval()(GraphOperators(scaling.apply(graph)), embeddings=False).logits
     exact_output(network, source, embeddings=False, block=7, last_look=last_look)
@@ -42,7 +42,7 @@ def test_a_part_without_a_halo_is_exact(make_planted, backbone):
 def test_no_gradient_flows_outside(make_planted):
     """Pᵀ of a part is that of its own nodes: what is outside gets nothing."""
     graph, _ = make_planted()
-    source, last_look = Source(graph, FeatureScaling("raw")), LastLook()
+    source, last_look = Source(graph, FeatureNormalizer("raw")), LastLook()
     last_look.keep(0, torch.ones(graph.num_nodes, 2))
     matrix = source.part(np.arange(10), 0, last_look).gcn
     dense = torch.eye(10)

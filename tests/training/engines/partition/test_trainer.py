@@ -7,7 +7,7 @@ from torch_geometric.nn import GCNConv
 
 from ncgc import NCGC
 from ncgc.errors import ParameterError
-from ncgc.graph.features import FeatureScaling
+from ncgc.graph.features import FeatureNormalizer
 from ncgc.nn import SOGN, GraphOperators
 from ncgc.training.engines.partition import buffers, trainer
 from ncgc.training.engines.partition.inference import exact_output
@@ -26,7 +26,7 @@ def test_inference_in_blocks_is_exact(make_planted, backbone, beta, form):
         graph.num_features, 3, backbone, hidden=8, num_layers=3, beta=beta, norm="layer", residual=True,
         input_dropout=0.5, generator=torch.Generator().manual_seed(0),
     ).eval()  # fmt: skip
-    scaling = FeatureScaling.fit(graph, "centred")
+    scaling = FeatureNormalizer.fit(graph, "centred")
     with torch.no_grad():
         expected = network(GraphOperators(scaling.apply(graph)))
     found = exact_output(network, Source(graph, scaling), block=14)
@@ -69,7 +69,7 @@ def test_what_is_predicted_is_exact_without_a_halo_too(make_planted, backbone):
     graph, split = make_planted()
     model = NCGC(**(BY_PARTS | {"backbone": backbone, "halo": 0})).fit(graph, split)
     with torch.no_grad():
-        expected = model.network_.eval()(GraphOperators(model.scaling_.apply(graph)))
+        expected = model.network_.eval()(GraphOperators(model.normalizer_.apply(graph)))
     assert model.decision_function() == pytest.approx(expected.logits.numpy(), abs=1e-4)
     assert model.decision_function().std(axis=0).max() > 1e-2  # nodes differ, by more than the comparison allows
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
+import warnings
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,12 +13,11 @@ from torch import Tensor
 from ncgc.datasets import Split
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
-from ncgc.graph.features import FeatureScaling
-from ncgc.models.ncgc_parts import make_network, make_objective, make_selection, trainer_settings
-from ncgc.nn import Output
+from ncgc.graph.features import FeatureNormalizer
+from ncgc.models.ncgc_components import make_network, make_objective, make_stopping, trainer_settings
+from ncgc.nn import SOGN, Output
 from ncgc.ops import RowDraws
-from ncgc.params.parameter import check_parameters
-from ncgc.training import Trainer, Watcher
+from ncgc.training import Trainer, TrainingResult
 from ncgc.training.checkpoint import Checkpoints, about_training
 from ncgc.training.engines.distributed.account import Account, Meter, account
 from ncgc.training.engines.distributed.graph_summary import Outline
@@ -29,64 +28,75 @@ from ncgc.training.engines.distributed.scatter import dealt_rows
 from ncgc.training.engines.partition import Share, check_pymetis, partition
 from ncgc.training.engines.partition.part_operators import Source
 
-if TYPE_CHECKING:
-    from ncgc.models.ncgc import NCGC
-
 BACKBONES = ("gcn", "sage", "gcnii", "appnp")
 
 
-def fit_distributed(
-    model: NCGC,
-    graph: Graph,
-    split: Split,
-    group: Group,
-    watch: Watcher | None = None,
-    keep: Callable[[Trainer, int], None] | None = None,
-    begin: Callable[[Trainer], None] | None = None,
-    tell: Callable[[Account], None] | None = None,
-) -> NCGC:
-    """Train ``model`` in all processes of a group; the first one's is then fitted as by :meth:`NCGC.fit`.
+@dataclass
+class Trained:
+    """What :func:`train_in_processes` gives.
+
+    Attributes:
+        network, normalizer, prior, seeds, result: as in one process.
+        output: embeddings and logits of all nodes in the first process, of its own nodes in any other.
+        complete: whether this is the first process. account: memory and messages.
+    """
+
+    network: SOGN
+    normalizer: FeatureNormalizer
+    prior: np.ndarray
+    seeds: list[int]
+    result: TrainingResult
+    output: Output
+    complete: bool
+    account: Account
+
+
+def train_in_processes(model: Any, graph: Graph, split: Split, options: Any) -> Trained:
+    """Train in all processes of a group.
 
     The result is that of one process, but for the rounding of sums in another order: dropout depends on the node, not on
     who draws it.
 
     Args:
+        model: NCGC with its parameters.
         graph: the same in every process; or, beside the first one, its :class:`Outline`, and the rows come from there.
-        watch: called after every epoch, in every process.
-        keep: called after every epoch to write a checkpoint, in every process.
-        begin: called before the first epoch, to go on from one.
-        tell: given the account of memory and messages at the end, in every process.
+        split: the same in every process.
+        options: group, watch and checkpoint.
     """
-    trainer, scaling, seeds = make_trainer(model, graph, split, group)
+    group: Group = options.group
+    trainer, normalizer, seeds = make_trainer(model, graph, split, group)
     meter = Meter(group)
-    trainer.watch, trainer.keep = meter.watching(watch), keep
-    if begin is not None:
-        begin(trainer)
+    trainer.watch = meter.watching(options.watch)
+    if options.checkpoint is not None:
+        place = options.checkpoint
+        ids = torch.from_numpy(_operators(trainer).part.owned)
+        kept = Checkpoints(place.folder, about_training(model, graph, split), ids, place.every, group, _warn)
+        kept.begin(trainer, place.resume)
+        group.barrier()  # nobody writes while another one reads
+        trainer.keep = kept.keep
     result = trainer.run()
     group.where = "after training"
     part = _operators(trainer).part
-    if tell is not None:
-        tell(account(group, meter, len(part.owned), len(part.halo)))
+    spent = account(group, meter, len(part.owned), len(part.halo))
     output = _whole_output(trainer, graph.num_nodes, group)
-    model._remember(graph, split, scaling, trainer.network, trainer.objective, result)
-    if group.first:
-        model._look_at(output)
-        model._gather_clusters(int(seeds[2]))
-    model.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
-    return model
+    prior = trainer.objective.prior.numpy()
+    return Trained(trainer.network, normalizer, prior, seeds, result, output, group.first, spent)
 
 
-def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple[Trainer, FeatureScaling, list[int]]:
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, RuntimeWarning, stacklevel=6)
+
+
+def make_trainer(model: Any, graph: Graph, split: Split, group: Group) -> tuple[Trainer, FeatureNormalizer, list[int]]:
     """This process's trainer, how features were scaled, and the three seeds."""
     parameters = model.get_params(deep=False)
-    check_parameters(parameters, type(model).__name__)
     check_distributed(parameters)
     graph.validate()
     split.validate(graph)
     drawn = np.random.SeedSequence(model.random_state).generate_state(3).astype(np.int64)
     seeds: list[int] = group.from_first(torch.from_numpy(drawn)).tolist()
-    scaling = _shared_scaling(graph, model.features, group)
-    source, by_parts = Source(graph, scaling), parameters["batch"] == "partitions"
+    normalizer = _shared_normalizer(graph, model.features, group)
+    source, by_parts = Source(graph, normalizer), parameters["batch"] == "partitions"
     if by_parts and isinstance(graph, Outline):
         raise ParameterError("batch='partitions' needs the graph in every process, not its outline.")
     parts = parameters["parts"] if by_parts else group.size
@@ -99,7 +109,7 @@ def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple
     network = make_network(parameters, graph, torch.Generator().manual_seed(seeds[0]))
     rules = (
         make_objective(parameters, graph, split, share),
-        make_selection(parameters, graph, split, share),
+        make_stopping(parameters, graph, split, share),
         trainer_settings(parameters, graph),
     )
     trainer: Trainer
@@ -110,15 +120,15 @@ def make_trainer(model: NCGC, graph: Graph, split: Split, group: Group) -> tuple
     else:
         draws = RowDraws(seeds[1], torch.from_numpy(operators.part.owned))
         trainer = Trainer(network, operators, *rules, draws, int(seeds[2]))
-    return trainer, scaling, seeds
+    return trainer, normalizer, seeds
 
 
-def _shared_scaling(graph: Graph, kind: str, group: Group) -> FeatureScaling:
+def _shared_normalizer(graph: Graph, kind: str, group: Group) -> FeatureNormalizer:
     """How features are scaled, learnt by the first process, which has them all for certain."""
-    scaling = FeatureScaling.fit(graph, kind)
-    if scaling.mean is None:  # by the density of the features, which every process knows
-        return scaling
-    return FeatureScaling(kind, group.from_first(torch.from_numpy(scaling.mean)).numpy())
+    normalizer = FeatureNormalizer.fit(graph, kind)
+    if normalizer.mean is None:  # by the density of the features, which every process knows
+        return normalizer
+    return FeatureNormalizer(kind, group.from_first(torch.from_numpy(normalizer.mean)).numpy())
 
 
 def shared_parts(graph: Graph, group: Group, parts: int) -> np.ndarray:
@@ -161,32 +171,3 @@ def _whole_output(trainer: Trainer, nodes: int, group: Group) -> Output:
         return full
 
     return Output(whole(output.embeddings), whole(output.logits))
-
-
-def fit_with_checkpoints(
-    model: NCGC,
-    graph: Graph,
-    split: Split,
-    group: Group,
-    watch: Watcher | None,
-    folder: Path | None,
-    every: int = 10,
-    resume: bool = False,
-    warn: Callable[[str], None] = lambda sentence: None,
-    tell: Callable[[Account], None] | None = None,
-) -> NCGC:
-    """:func:`fit_distributed` with a checkpoint every few epochs in a folder that all processes see."""
-    if folder is None:
-        return fit_distributed(model, graph, split, group, watch, tell=tell)
-    about = about_training(model, graph, split)
-    kept: list[Checkpoints] = []
-
-    def begin(trainer: Trainer) -> None:
-        ids = torch.from_numpy(_operators(trainer).part.owned)
-        kept.append(Checkpoints(folder, about, ids, every, group, warn))
-        kept[0].begin(trainer, resume)
-        group.barrier()  # nobody writes while another one reads
-
-    return fit_distributed(
-        model, graph, split, group, watch, lambda trainer, epoch: kept[0].keep(trainer, epoch), begin, tell
-    )

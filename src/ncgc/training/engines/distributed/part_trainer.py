@@ -77,9 +77,9 @@ class RankPartitionTrainer(PartitionTrainer):
         *trainer: Any,
     ):
         self.check(parts, steps, trainer)
-        objective, selection, settings, *rest = trainer
+        objective, stopping, settings, *rest = trainer
         draws = RowDraws(seed, torch.arange(0))  # every part draws its own
-        Trainer.__init__(self, network, operators, objective, selection, settings, draws, *rest)
+        Trainer.__init__(self, network, operators, objective, stopping, settings, draws, *rest)
         self.source, self.steps, self.seed = source, steps, seed
         self.nodes, self.parts, self.own = source.graph.num_nodes, parts, list(own)
         ids = operators.part.owned  # the objective's nodes are numbered within this process

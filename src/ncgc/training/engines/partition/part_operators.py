@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
-from ncgc.graph.features import FeatureScaling
+from ncgc.graph.features import FeatureNormalizer
 from ncgc.graph.validation import Features, row_blocks
 from ncgc.nn import GraphOperators
 from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
@@ -30,7 +30,7 @@ class Source:
     Propagation matrices, and features that are to be scaled, are made once, for all nodes.
     """
 
-    def __init__(self, graph: Graph, scaling: FeatureScaling):
+    def __init__(self, graph: Graph, scaling: FeatureNormalizer):
         self.graph, self.scaling = graph, scaling
 
     @cached_property

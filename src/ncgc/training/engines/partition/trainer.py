@@ -36,7 +36,7 @@ class PartitionTrainer(Trainer):
     Gram matrices and cluster frequencies, forward and backward, are running totals (:class:`Totals`), begun by a visit to
     all parts without a step. Neighbours outside a part are what they were at the last look (:class:`LastLook`). The loss on
     labels is taken on blocks of its own, exact, where these are not too large (:func:`label_blocks`): every step has
-    all labels. The look after every epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and selection see all
+    all labels. The look after every epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and stopping see all
     nodes, as ever.
 
     Args:
@@ -55,9 +55,9 @@ class PartitionTrainer(Trainer):
             raise ParameterError(
                 f"{parts} parts cannot be dealt to {steps} steps an epoch; take at most as many steps."
             )
-        objective, selection, settings, *rest = trainer
+        objective, stopping, settings, *rest = trainer
         super().__init__(
-            network, _Nowhere(graph), objective, selection, settings, RowDraws(seed, torch.arange(0)), *rest
+            network, _Nowhere(graph), objective, stopping, settings, RowDraws(seed, torch.arange(0)), *rest
         )
         if settings.pseudo_label_source != "clean" and objective.settings.pl_weight:
             raise ParameterError(

@@ -9,9 +9,11 @@ from sklearn.exceptions import NotFittedError
 
 from ncgc import Graph, Split
 from ncgc.errors import GraphError, ParameterError, SplitError
-from ncgc.models.registry import METHODS, LabelSpreading, Transductive, find_method
+from ncgc.models.base import TransductiveClassifier
+from ncgc.models.baselines.label_spreading import LabelSpreading
+from ncgc.models.registry import BASELINES, find_classifier
 
-SPREADING = [method for method in METHODS.values() if issubclass(method, Transductive)]
+SPREADING = [method for method in BASELINES.values() if issubclass(method, TransductiveClassifier)]
 
 
 @pytest.fixture
@@ -64,4 +66,4 @@ def test_misuse_is_a_sentence(graph):
     with pytest.raises(SplitError):
         LabelSpreading().fit(graph, Split([0, 1], [], []))
     with pytest.raises(ParameterError, match="did you mean 'label_spreading'"):
-        find_method("label_spredding")
+        find_classifier("label_spredding")

@@ -24,10 +24,11 @@ from sklearn.exceptions import NotFittedError
 from ncgc import NCGC, Graph, Split, __version__
 from ncgc.errors import ModelFileError, NCGCError, OutputError
 from ncgc.files import TEMPORARY, whole_folder
-from ncgc.io.model_file.model_file import FILES, load_model, save_model
+from ncgc.io.model_file.folder import FILES
 from ncgc.io.model_file.sealed import digest, sealed, unsealed
+from ncgc.models.stored import load_model, save_model
 from ncgc.nn import BACKBONES
-from ncgc.params.parameter import PARAMETERS
+from ncgc.params.ncgc import NCGC_PARAMETERS
 
 QUICK = {"hidden": 8, "epochs": 8, "warmup": 2, "ramp": 1}
 
@@ -149,7 +150,7 @@ def test_all_that_was_fitted_comes_back(fitted, files, tmp_path):
     assert again.seconds_ == fitted.seconds_
     assert torch.equal(again.centroids_, fitted.centroids_)
     assert np.array_equal(again.clusters_, fitted.clusters_)
-    assert np.array_equal(again.scaling_.mean, fitted.scaling_.mean)
+    assert np.array_equal(again.normalizer_.mean, fitted.normalizer_.mean)
     for part in ("train", "val", "test"):
         assert np.array_equal(getattr(again.split_, part), getattr(fitted.split_, part))
     assert (again.graph_.adjacency != fitted.graph_.adjacency).nnz == 0
@@ -226,7 +227,7 @@ def test_losses_that_were_not_finite_come_back(fitted, planted, tmp_path):
 
 
 def test_a_parameter_that_is_younger_than_the_file_is_what_was_done_before(changed):
-    assert load_model(changed({"parameters/schedule": None})).schedule == PARAMETERS["schedule"].before
+    assert load_model(changed({"parameters/schedule": None})).schedule == NCGC_PARAMETERS["schedule"].before
 
 
 def test_the_random_numbers_of_others_are_left_alone(files, tmp_path):

@@ -1,6 +1,6 @@
-"""The parts of a training, made from the parameters of NCGC and a graph: here "auto" becomes a number.
+"""The components of NCGC, made from its parameters and a graph: here "auto" becomes a number.
 
-``parameters`` are those of :mod:`ncgc.params.parameter` by name, all of them, checked.
+``parameters`` are those of :mod:`ncgc.params.ncgc` by name, all of them, checked.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
 from ncgc.losses import Objective, ObjectiveSettings, automatic_relaxation
 from ncgc.nn import SOGN
+from ncgc.nn.state import load_state
 from ncgc.params.heuristics import automatic_input_dropout, automatic_norm, automatic_weight_decay
-from ncgc.training import BestValidation, Selection, StablePredictions, TrainerSettings
+from ncgc.params.ncgc import NCGC_PARAMETERS
+from ncgc.params.parameter import check_parameters
+from ncgc.training import BestValidation, StablePredictions, StoppingRule, TrainerSettings
 from ncgc.training.engines.partition import WHOLE, Share
 
 SAME = (
@@ -32,7 +36,7 @@ SAME = (
     "steps",
 )
 LOSS = (
-    "class_weight", "epsilon", "sinkhorn_iterations", "prior", "prior_momentum", "prior_shrinkage", "pseudo_label_scores",
+    "epsilon", "sinkhorn_iterations", "prior", "prior_momentum", "prior_shrinkage", "pseudo_label_scores",
     "warmup", "ramp",
 )  # fmt: skip
 TRAINING = (
@@ -68,6 +72,7 @@ def make_objective(parameters: Mapping[str, Any], graph: Graph, split: Split, sh
             pl_weight=parameters["pl_weight"] if parameters["pl"] else 0.0,
             relaxation=auto if isinstance(given, str) else given,
             use_sinkhorn=parameters["sinkhorn"],
+            class_weight=parameters["label_loss_weight"],
             **_chosen(parameters, LOSS),
         ),
         graph.num_classes,
@@ -78,7 +83,7 @@ def make_objective(parameters: Mapping[str, Any], graph: Graph, split: Split, sh
     )
 
 
-def make_selection(parameters: Mapping[str, Any], graph: Graph, split: Split, share: Share = WHOLE) -> Selection:
+def make_stopping(parameters: Mapping[str, Any], graph: Graph, split: Split, share: Share = WHOLE) -> StoppingRule:
     """When to stop and what to keep: by the validation labels, or without labels where there are none."""
     settled = parameters["warmup"] + parameters["ramp"] if (parameters["kl"] or parameters["pl"]) else 0
     if len(split.val):
@@ -104,3 +109,67 @@ def weight_decay(parameters: Mapping[str, Any], graph: Graph) -> float:
 def _chosen(parameters: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Those that a part takes under their own name, as they are."""
     return {name: parameters[name] for name in names}
+
+
+# -------------------------------------------------------------------- the network in a model file
+
+KEPT = ("backbone", "hidden", "beta", "dropout", "input_dropout", "node_dropout", "heads", "attention_dropout",
+        "alpha", "theta", "steps")  # fmt: skip
+NORMS: dict[type[nn.Module], str] = {nn.LayerNorm: "layer", nn.BatchNorm1d: "batch"}
+
+
+def network_description(network: SOGN) -> dict[str, Any]:
+    """What a network was built with, "auto" decided: a rule may change in a later version, a trained network does not.
+
+    Args:
+        network: whose backbone has a name.
+
+    Returns:
+        Its hyper-parameters as JSON takes them.
+    """
+    values = {name: getattr(network, name) for name in KEPT}
+    return {
+        **{name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()},
+        "num_layers": len(network.convs),
+        "norm": None if network.norms is None else NORMS[type(network.norms[0])],
+        "residual": network.residuals is not None,
+    }
+
+
+def restored_network(
+    description: Mapping[str, Any], arrays: Mapping[str, np.ndarray], in_features: int, num_classes: int
+) -> SOGN:
+    """The trained network of a model file.
+
+    Args:
+        description: what :func:`network_description` gave.
+        arrays: its weights by name.
+        in_features: D. num_classes: K.
+
+    Returns:
+        The network, in evaluation mode.
+
+    Raises:
+        ValueError: where description and arrays do not fit each other.
+    """
+    names = (*KEPT, "num_layers", "norm", "residual")
+    missing = [name for name in names if name not in description]
+    if missing:
+        raise ValueError(f"model.json, 'network', has no {missing[0]!r}")
+    values = {name: description[name] for name in names}
+    check_parameters(values, "the network", NCGC_PARAMETERS)
+    # before anything is allocated by a number in a file: are there tensors of that size?
+    sizes = {size for array in arrays.values() for size in array.shape}
+    prototypes = arrays.get("prototypes", np.zeros(()))
+    fits = prototypes.shape == (values["hidden"], num_classes) and in_features in sizes
+    if not fits or values["num_layers"] > len(arrays):
+        raise ValueError(
+            f"weights.safetensors does not fit a network of {values['num_layers']} × {values['hidden']} for {in_features} "
+            f"features and {num_classes} classes"
+        )
+    try:
+        network = SOGN(in_features, num_classes, **values, generator=torch.Generator().manual_seed(0))
+    except (ValueError, RuntimeError, MemoryError) as error:
+        raise ValueError(f"its network cannot be built ({str(error).splitlines()[0]})") from None
+    load_state(network, arrays)
+    return network.eval()

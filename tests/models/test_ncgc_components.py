@@ -7,8 +7,16 @@ import pytest
 import torch
 
 from ncgc import Graph, Split
-from ncgc.models.ncgc_parts import LOSS, SAME, TRAINING, make_network, make_objective, make_selection, trainer_settings
-from ncgc.params.parameter import DEFAULTS
+from ncgc.models.ncgc_components import (
+    LOSS,
+    SAME,
+    TRAINING,
+    make_network,
+    make_objective,
+    make_stopping,
+    trainer_settings,
+)
+from ncgc.params.ncgc import DEFAULTS
 from ncgc.training import BestValidation, StablePredictions
 
 OWN_WAY = {
@@ -51,7 +59,7 @@ def test_every_parameter_reaches_a_part(graph, split):
     parameters = Noted(DEFAULTS)
     make_network(parameters, graph, torch.Generator())
     make_objective(parameters, graph, split)
-    make_selection(parameters, graph, split)
+    make_stopping(parameters, graph, split)
     trainer_settings(parameters, graph)
     assert parameters.asked == set(DEFAULTS) - ELSEWHERE
     assert parameters.asked == OWN_WAY | set(SAME) | set(LOSS) | set(TRAINING)
@@ -71,6 +79,6 @@ def test_what_is_given_is_taken(graph, split):
 
 
 def test_without_validation_labels_none_are_used(graph, split):
-    assert isinstance(make_selection(DEFAULTS, graph, split), BestValidation)
+    assert isinstance(make_stopping(DEFAULTS, graph, split), BestValidation)
     blind = replace(split, val=split.val[:0])
-    assert isinstance(make_selection(DEFAULTS, graph, blind), StablePredictions)
+    assert isinstance(make_stopping(DEFAULTS, graph, blind), StablePredictions)

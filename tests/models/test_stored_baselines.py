@@ -6,15 +6,15 @@ import safetensors.numpy
 
 from ncgc import NCGC, load_model
 from ncgc.errors import ModelFileError
-from ncgc.io.model_file.model_file import FILES
+from ncgc.io.model_file.folder import FILES
 from ncgc.io.model_file.sealed import digest, sealed, unsealed
 from ncgc.models.baselines.gcn import GCN
-from ncgc.models.registry import find_method
+from ncgc.models.registry import find_classifier
 
 
 @pytest.fixture
 def saved(make_planted, tmp_path):
-    model = find_method("gcn")(hidden=8, epochs=5).fit(*make_planted())
+    model = find_classifier("gcn")(hidden=8, epochs=5).fit(*make_planted())
     model.save(tmp_path / "m")
     return tmp_path / "m"
 
@@ -39,7 +39,7 @@ def test_the_class_comes_with_the_file(saved):
     with pytest.raises(ModelFileError, match=r"is of GCN, not of NCGC; read it with ncgc\.load_model"):
         NCGC.load(saved)
     with pytest.raises(ModelFileError, match="is of GCN, not of GAT"):
-        find_method("gat").load(saved)
+        find_classifier("gat").load(saved)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_a_sentence(saved, entries, weights, words):
 )
 def test_norms_and_means_come_back(make_planted, tmp_path, name, settings):
     graph, split = make_planted("dense")
-    model = find_method(name)(**settings, epochs=4).fit(graph, split)
+    model = find_classifier(name)(**settings, epochs=4).fit(graph, split)
     model.save(tmp_path / "m")
     np.testing.assert_array_equal(load_model(tmp_path / "m").predict_proba(graph), model.predict_proba(graph))
 
@@ -88,6 +88,6 @@ def test_a_class_of_the_users_own_is_not_kept(make_planted, tmp_path):
 
 
 def test_linear_weights_that_do_not_fit(make_planted, tmp_path):
-    find_method("logistic_regression")().fit(*make_planted()).save(tmp_path / "m")
+    find_classifier("logistic_regression")().fit(*make_planted()).save(tmp_path / "m")
     with pytest.raises(ModelFileError, match="tensors of the shapes"):
         load_model(change(tmp_path / "m", weights={"method.bias": np.zeros(7)}))
