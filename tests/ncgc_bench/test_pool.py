@@ -75,7 +75,7 @@ def test_killed_midway_it_goes_on_and_repeats_nothing(tmp_path):
     records = [json.loads(line) for line in (folder / "table.jsonl").read_text().splitlines()]
     assert sorted(record["seed"] for record in records) == list(range(len(RUNS)))
     for record in records:
-        here = execute(RUNS[record["seed"]])
+        here = execute(RUNS[record["seed"]]).record()
         assert {name: record[name] for name in SAME} == {name: here[name] for name in SAME}
     deadline = time.monotonic() + 10
     while any(map(alive, orphans)) and time.monotonic() < deadline:
