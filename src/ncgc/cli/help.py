@@ -56,10 +56,15 @@ def help_text(command: Any, ctx: Any) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
+def first_paragraph(text: str | None) -> str:
+    """The first paragraph of a help text: all that a list of commands has room for."""
+    return (text or "").split("\n\n")[0]
+
+
 def _sections(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     sections: dict[str, list[tuple[str, str]]] = {}
     for name in command.list_commands(ctx) if hasattr(command, "list_commands") else ():
-        sections.setdefault("Commands", []).append((name, command.get_command(ctx, name).help or ""))
+        sections.setdefault("Commands", []).append((name, first_paragraph(command.get_command(ctx, name).help)))
     for parameter in command.get_params(ctx):
         if parameter.param_type_name == "argument":
             sections.setdefault("Arguments", []).append((parameter.metavar, parameter.help or ""))

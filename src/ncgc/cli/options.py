@@ -17,7 +17,8 @@ from ncgc.errors import ParameterError
 from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import Parameter
 from ncgc.params.presets import other_defaults
-from ncgc.runs.spec import from_word, owner_of, parameters_of, unknown_parameter
+from ncgc.runs.settings_file import from_word
+from ncgc.runs.spec import owner_of, parameters_of, unknown_parameter
 
 METAVARS = {int: "INT", float: "FLOAT", str: "WORD"}
 METHOD = "Method"  # heading of the options that choose a method

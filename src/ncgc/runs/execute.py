@@ -34,7 +34,7 @@ class Observer:
     """Hears what a run is doing. This one does nothing with it; the command line shows it on the screen.
 
     Attributes:
-        interrupted: whether a person asked the run to end; it does so after the stage at hand.
+        interrupted: whether Ctrl-C was pressed; the run then ends after the current stage.
     """
 
     interrupted = False

@@ -63,7 +63,7 @@ def _dataset(name: str, root: str | Path | None) -> Graph:
 
 
 def load_tables(source: TableSource) -> LabelledGraph:
-    """Read a graph from tables; its labels train unless a column says otherwise.
+    """Read a graph from tables; all its labels train unless a column marks some for validation or test.
 
     Raises:
         InputError: which file, which row, and what to do.

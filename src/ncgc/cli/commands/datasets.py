@@ -49,7 +49,7 @@ def places(found: list[DatasetInfo]) -> list[tuple[str, str]]:
     """The names of the data sets by where they are or would come from, with that place."""
     groups: dict[str, list[str]] = {}
     for info in found:
-        # <root>/<title>/raw: the root says enough
+        # of <root>/<title>/raw, the root is enough
         where = info.source if info.path is None else f"In {info.path.parent.parent}"
         groups.setdefault(where, []).append(info.name)
     return [(", ".join(names), where) for where, names in groups.items()]

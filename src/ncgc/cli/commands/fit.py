@@ -27,8 +27,9 @@ from ncgc.cli.options import (
 from ncgc.cli.screen import Screen, complain, count, graph_line, percent, seconds
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
+from ncgc.runs.settings_file import read_settings
 from ncgc.runs.source import TableSource
-from ncgc.runs.spec import AUTO, DEFAULT_METHOD, RunSpec, read_settings, recommended
+from ncgc.runs.spec import AUTO, DEFAULT_METHOD, RunSpec, recommended
 
 if TYPE_CHECKING:
     from ncgc.datasets import Split
@@ -41,7 +42,7 @@ FIXED = (
     text_option("nodes", "The nodes: .csv or .tsv (also .gz), .parquet, or .graphml with the edges in it.", TABLES, "FILE"),
     text_option("edges", "The edges, one per row.", TABLES, "FILE"),
     text_option("id", "Column with the node ids. This and the next four are found by their usual names.", TABLES),
-    text_option("label", "Column with the labels. Nodes with an empty cell are labelled.", TABLES),
+    text_option("label", "Column with the labels. Nodes with an empty cell get one.", TABLES),
     text_option("source", "Column with the first node of an edge.", TABLES),
     text_option("target", "Column with the second node of an edge.", TABLES),
     text_option("weight", "Column with the edge weights.", TABLES),

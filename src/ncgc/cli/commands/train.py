@@ -31,8 +31,9 @@ from ncgc.datasets.catalogue import CATALOGUE
 from ncgc.errors import ParameterError, PeerError
 from ncgc.files import check_folder
 from ncgc.params.presets import DEFAULT_PRESET
+from ncgc.runs.settings_file import read_settings
 from ncgc.runs.source import DATASET_SETTINGS, RUN_SETTINGS, DatasetSource
-from ncgc.runs.spec import DEFAULT_METHOD, RunSpec, defaults_of, find_classifier, read_settings, recommended
+from ncgc.runs.spec import DEFAULT_METHOD, RunSpec, defaults_of, find_classifier, recommended
 
 if TYPE_CHECKING:
     from ncgc.datasets import Split
