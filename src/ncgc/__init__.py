@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ncgc.datasets import Split, load_dataset, make_split
     from ncgc.graph import Graph
+    from ncgc.io import as_graph, read_graph
     from ncgc.losses import sinkhorn
     from ncgc.models.base import NodeClassifier
     from ncgc.models.ncgc import NCGC
@@ -24,13 +25,15 @@ _HOMES = {
     "Graph": "graph",
     "NodeClassifier": "models.base",
     "SoftOrthogonal": "nn",
+    "as_graph": "io",
+    "read_graph": "io",
     "Split": "datasets",
     "load_dataset": "datasets",
     "load_model": "models.stored",
     "make_split": "datasets",
     "sinkhorn": "losses",
 }
-__all__ = ["NCGC", "SOGN", "Graph", "NodeClassifier", "SoftOrthogonal", "Split", "load_dataset", "load_model", "make_split", "sinkhorn"]  # fmt: skip
+__all__ = ["NCGC", "SOGN", "Graph", "NodeClassifier", "SoftOrthogonal", "Split", "as_graph", "load_dataset", "load_model", "make_split", "read_graph", "sinkhorn"]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,8 @@ import torch
 from scipy import sparse
 from torch_geometric.data import Data
 
-from ncgc import NCGC, Graph
-from ncgc.io import read_graph
+from ncgc import NCGC, Graph, io
+from ncgc.io import as_graph, read_graph
 from ncgc.nn import BACKBONES
 
 BRIEF = {"hidden": 8, "epochs": 8, "warmup": 2, "ramp": 2}
@@ -97,12 +97,12 @@ def from_graphml(parts, folder):
 
 
 def from_our_graphml(parts, folder):
-    from_edges(parts, folder).to_graphml(folder / "ours.graphml")
-    return Graph.from_graphml(folder / "ours.graphml")
+    io.write_graphml(from_edges(parts, folder), folder / "ours.graphml")
+    return io.read_graphml(folder / "ours.graphml").graph
 
 
 def from_our_networkx(parts, folder):
-    return Graph.from_networkx(from_edges(parts, folder).to_networkx())
+    return as_graph(io.to_networkx(from_edges(parts, folder)))
 
 
 def from_our_scipy(parts, folder):
@@ -110,7 +110,7 @@ def from_our_scipy(parts, folder):
 
 
 def from_networkx(parts, folder):
-    return Graph.from_networkx(parts.networkx(), parts.features)
+    return as_graph(parts.networkx(), features=parts.features)
 
 
 def from_scipy(parts, folder):
@@ -127,11 +127,11 @@ def from_pyg(parts, folder):
         y=torch.from_numpy(parts.labels),
         edge_weight=torch.from_numpy(np.tile(parts.weights, 2)),
     )
-    return Graph.from_data(data, classes=CLASSES)
+    return as_graph(data, classes=CLASSES)
 
 
 def from_our_pyg(parts, folder):
-    return Graph.from_data(from_edges(parts, folder).to_data(), classes=CLASSES)
+    return as_graph(io.to_pyg(from_edges(parts, folder)), classes=CLASSES)
 
 
 FORMS = (
@@ -190,7 +190,7 @@ def test_columns_give_the_same_features_from_every_table(tmp_path):
         read_graph(tmp_path / "n.parquet", tmp_path / "e.parquet").graph,
         read_graph(nodes, edges).graph,
         read_graph(tmp_path / "g.graphml").graph,
-        Graph.from_networkx(graph),
+        as_graph(graph),
     ]
     first, *others = [fitted("gcn", form).decision_function() for form in forms]
     assert forms[0].num_features == 3

@@ -61,7 +61,7 @@ def test_small_file_by_hand(tmp_path, npz_parts):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "sentence"),
+    ("key", "value", "message"),
     [
         ("adj_indices", np.array([1, 1, 2, 99]), "the matrix 'adj' in it does not hold together"),
         ("attr_indptr", np.array([0, 1]), "the matrix 'attr' in it does not hold together"),
@@ -74,9 +74,9 @@ def test_small_file_by_hand(tmp_path, npz_parts):
         ("labels", np.array([{}, {}], dtype=object), "allow_pickle=False"),
     ],
 )
-def test_damaged_array_is_told(tmp_path, npz_parts, key, value, sentence):
+def test_damaged_array_is_named(tmp_path, npz_parts, key, value, message):
     np.savez(tmp_path / "a.npz", **(npz_parts | {key: value}))
-    with pytest.raises(DatasetError, match=rf"a\.npz is damaged .*{sentence}"):
+    with pytest.raises(DatasetError, match=rf"a\.npz is damaged .*{message}"):
         read_npz(tmp_path / "a.npz", "photo")
 
 

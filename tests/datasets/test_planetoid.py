@@ -42,7 +42,7 @@ def test_citeseer_has_fifteen_blank_nodes(benchmark_data):
     blank = np.setdiff1d(np.arange(test.min(), test.max() + 1), test)
     assert len(blank) == 15
     assert graph.features[blank].nnz == 0
-    assert (graph.degrees[blank] > 0).all()  # not isolated, whatever is said of them
+    assert (graph.degrees[blank] > 0).all()  # not isolated, though often called so
     assert (graph.labels[blank] == 0).all()
 
 
@@ -58,7 +58,7 @@ def test_small_file_by_hand(planetoid_raw):
 
 
 @pytest.mark.parametrize(
-    ("part", "value", "sentence"),
+    ("part", "value", "message"),
     [
         ("allx", np.eye(3), r"should hold a sparse matrix of numbers but holds ndarray of the shape \(3, 3\)"),
         ("ally", {}, "should hold one-hot labels but holds dict"),
@@ -69,20 +69,20 @@ def test_small_file_by_hand(planetoid_raw):
         ("graph", {0: [99]}, r"joins the nodes \[0, 99\] but there are only 9 nodes"),
     ],
 )
-def test_damaged_part_is_named(planetoid_raw, part, value, sentence):
+def test_damaged_part_is_named(planetoid_raw, part, value, message):
     (planetoid_raw / f"ind.cora.{part}").write_bytes(pickle.dumps(value, protocol=2))
     with pytest.raises(
-        DatasetError, match=rf"ind\.cora\.{part} is damaged .*{sentence}; replace it with a fresh copy\.$"
+        DatasetError, match=rf"ind\.cora\.{part} is damaged .*{message}; replace it with a fresh copy\.$"
     ):
         read_planetoid(planetoid_raw, "cora")
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"), [("8\nfive\n", "one node number a line"), ("5 5 7", "different"), ("", "different")]
+    ("content", "message"), [("8\nfive\n", "one node number a line"), ("5 5 7", "different"), ("", "different")]
 )
-def test_damaged_index(planetoid_raw, content, sentence):
+def test_damaged_index(planetoid_raw, content, message):
     (planetoid_raw / "ind.cora.test.index").write_text(content)
-    with pytest.raises(DatasetError, match=rf"ind\.cora\.test\.index is damaged .*{sentence}"):
+    with pytest.raises(DatasetError, match=rf"ind\.cora\.test\.index is damaged .*{message}"):
         read_planetoid(planetoid_raw, "cora")
 
 

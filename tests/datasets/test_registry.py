@@ -1,4 +1,4 @@
-"""Where data sets are looked for, in what order, and what is said when they are nowhere."""
+"""Where data sets are searched, in which order, and the error when they are in none of the folders."""
 
 import stat
 
@@ -127,16 +127,16 @@ def test_nowhere_and_no_download():
 
 
 def test_download_goes_to_the_cache(monkeypatch, planetoid_raw, tmp_path):
-    asked = []
+    fetched = []
 
     def fetch(info, root, check):
-        asked.append((info.name, root))
+        fetched.append((info.name, root))
         check(planetoid_raw)
         return planetoid_raw
 
     monkeypatch.setattr(module, "_fetch", fetch)
     assert load_dataset("cora").num_nodes == 9
-    assert asked == [("cora", tmp_path / "cache")]
+    assert fetched == [("cora", tmp_path / "cache")]
 
 
 def test_damaged_file_is_named(planetoid_raw):

@@ -54,7 +54,7 @@ def test_repr():
 
 
 @pytest.mark.parametrize(
-    ("parts", "sentence"),
+    ("parts", "message"),
     [
         (([0, 1], [1], []), "Node 1 is both a training and a validation node; keep it in one of them."),
         (([0, 1], [2], [3, 2]), "Node 2 is both a validation and a test node; keep it in one of them."),
@@ -68,14 +68,14 @@ def test_repr():
         (([1, 3], [], []), "All 2 training nodes are of the class 'spam'; label a node of another class too."),
     ],
 )  # fmt: skip
-def test_refused(graph, parts, sentence):
+def test_refused(graph, parts, message):
     with pytest.raises(SplitError) as caught:
         Split(*parts).validate(graph)
-    assert str(caught.value) == sentence
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
-    ("nodes", "sentence"),
+    ("nodes", "message"),
     [
         ([True, False], "turn a mask into node numbers with Split.from_masks"),
         ([0.5, 1], "The training nodes must be a list of whole node numbers. Got float64"),
@@ -84,8 +84,8 @@ def test_refused(graph, parts, sentence):
         (3, r"of the shape \(\) instead"),
     ],
 )
-def test_not_node_numbers(nodes, sentence):
-    with pytest.raises(SplitError, match=sentence):
+def test_not_node_numbers(nodes, message):
+    with pytest.raises(SplitError, match=message):
         Split(nodes, [], [])
 
 

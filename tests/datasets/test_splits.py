@@ -178,7 +178,7 @@ def test_make_split_public(citation):
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "sentence"),
+    ("kind", "options", "message"),
     [
         ("randm", {}, "Unknown split 'randm' (did you mean 'random'?); the known ones are public, paper, random, few."),
         ("", {}, "Unknown split ''; the known ones are public, paper, random, few."),
@@ -191,10 +191,10 @@ def test_make_split_public(citation):
         ("few", {"labels_per_class": 175}, "The class 8 has 174 labelled nodes but the split needs 175 training nodes of each class; ask for fewer (--split few --labels-per-class 87) or label more."),
     ],
 )  # fmt: skip
-def test_refused(digits, kind, options, sentence):
+def test_refused(digits, kind, options, message):
     with pytest.raises(SplitError) as caught:
         make_split(digits, kind, **options)
-    assert str(caught.value) == sentence
+    assert str(caught.value) == message
 
 
 def test_a_class_may_be_used_up(digits):

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from ncgc.graph.adjacency import merge
-from ncgc.graph.validation import symmetric_adjacency
+from ncgc.graph.adjacency import merge_edges, symmetric_adjacency
 
 PARTS = ("indptr", "indices", "data")
 
@@ -43,7 +42,7 @@ def test_the_adjacency_is_that_made_by_hand(drawn, weighted):
     weights = np.array([edge[2] if weighted else 1 for edge in edges], dtype=np.float32)
     expected = by_hand(pairs, weights, n)
     for found in (
-        merge(pairs[:, 0], pairs[:, 1], weights if weighted else None, n).adjacency,
+        merge_edges(pairs[:, 0], pairs[:, 1], weights if weighted else None, n).adjacency,
         symmetric_adjacency(pairs, weights, n),
     ):
         check_same(found, expected)
@@ -71,7 +70,7 @@ def test_no_edge_is_left(pairs, weight):
 
 def test_narrow_numbers_do_not_overflow():
     source, target = np.array([99_999, 5], dtype=np.int32), np.array([99_998, 99_999], dtype=np.int32)
-    found = merge(source, target, None, 100_000).adjacency
+    found = merge_edges(source, target, None, 100_000).adjacency
     check_same(found, by_hand(np.stack([source, target], axis=1), np.ones(2), 100_000))
 
 
@@ -89,16 +88,16 @@ def test_counts_are_those_of_sets(drawn):
     n, edges = drawn
     pairs = [edge[:2] for edge in edges]
     array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    found = merge(array[:, 0], array[:, 1], None, n)
+    found = merge_edges(array[:, 0], array[:, 1], None, n)
     proper = [pair for pair in pairs if pair[0] != pair[1]]
     assert found.edges == len(pairs)
     assert found.loops == len(pairs) - len(proper)
     assert found.repeated == len(proper) - len(set(proper))
-    assert found.alone == sum((j, i) not in set(proper) for i, j in set(proper))
+    assert found.one_way == sum((j, i) not in set(proper) for i, j in set(proper))
 
 
 @pytest.mark.parametrize(
-    ("pairs", "said"),
+    ("pairs", "notes"),
     [
         ([[0, 1], [1, 0]], []),
         ([[0, 1], [1, 2]], ["Edges are taken as undirected; each was given in one direction only in e.csv."]),
@@ -108,8 +107,15 @@ def test_counts_are_those_of_sets(drawn):
         ([[0, 1], [1, 0], [0, 1], [0, 1]], ["2 edges of e.csv were given more than once and merged."]),
     ],
 )  # fmt: skip
-def test_notes(pairs, said):
+def test_notes(pairs, notes):
     source, target = np.array(pairs).T
-    merged = merge(source, target, None, 3)
-    assert merged.notes("e.csv") == said
+    merged = merge_edges(source, target, None, 3)
+    assert merged.notes("e.csv") == notes
     assert not any("undirected" in note for note in merged.notes("e.csv", directed=False))
+
+
+def test_adjacency_keeps_the_largest_weight():
+    pairs = np.array([[0, 1], [1, 0], [1, 2], [2, 2], [1, 2]])
+    matrix = symmetric_adjacency(pairs, np.array([1, 3, 5, 9, 4], dtype=np.float32), 3)
+    assert matrix.toarray().tolist() == [[0, 3, 0], [3, 0, 5], [0, 5, 0]]
+    assert matrix.has_sorted_indices

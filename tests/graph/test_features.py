@@ -1,4 +1,4 @@
-"""Features scaled by what was learnt on the fitted graph, and by that alone."""
+"""Features are normalised by what was learnt on the fitted graph, and by that alone."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def test_each_kind_is_its_formula():
 
 
 def test_another_graph_is_centred_by_the_fitted_mean():
-    scaling = FeatureNormalizer.fit(graph(DENSE), "centred")
+    normalizer = FeatureNormalizer.fit(graph(DENSE), "centred")
     one = graph(np.array([[2.0, 3.0, 9.0]]))  # its own mean is itself, which would leave nothing
-    np.testing.assert_allclose(scaling.apply(one).features, [[0, 0, 1]], atol=1e-7)
+    np.testing.assert_allclose(normalizer.apply(one).features, [[0, 0, 1]], atol=1e-7)
 
 
 def test_sparse_words_are_not_centred_and_stay_sparse():
-    scaling = FeatureNormalizer.fit(graph(words()), "centred")
-    assert scaling.mean is None
-    assert sparse.issparse(scaling.apply(graph(words())).features)
+    normalizer = FeatureNormalizer.fit(graph(words()), "centred")
+    assert normalizer.mean is None
+    assert sparse.issparse(normalizer.apply(graph(words())).features)
 
 
 def test_the_fitted_density_decides_for_every_graph():
@@ -62,9 +62,9 @@ def test_the_fitted_density_decides_for_every_graph():
 
 
 def test_other_columns_are_a_sentence():
-    scaling = FeatureNormalizer.fit(graph(DENSE), "centred")
-    with pytest.raises(GraphError, match=r"has 2 features but the scaling was fitted on 3; give the same columns"):
-        scaling.apply(graph(DENSE[:, :2]))
+    normalizer = FeatureNormalizer.fit(graph(DENSE), "centred")
+    with pytest.raises(GraphError, match=r"has 2 features but the normaliser was fitted on 3; give the same columns"):
+        normalizer.apply(graph(DENSE[:, :2]))
 
 
 def test_centred_takes_off_what_it_is_given():

@@ -1,19 +1,22 @@
-"""What people pass, turned into arrays or refused in a sentence."""
+"""User input becomes checked arrays or is refused with a reason; graphs that fit a model, and those that do not."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from ncgc import Graph
 from ncgc.errors import GraphError
 from ncgc.graph.validation import (
     as_edges,
     as_features,
     as_labels,
     as_weights,
+    check_is_graph,
+    check_same_features,
     first_not_finite,
     is_whole,
+    labels_among,
     listed,
-    symmetric_adjacency,
 )
 
 
@@ -29,7 +32,7 @@ def test_whole_floats_are_edges():
 
 
 @pytest.mark.parametrize(
-    ("edges", "sentence"),
+    ("edges", "message"),
     [
         ([0, 1], r"must be an \(m, 2\) array of node numbers. Got the shape \(2,\) instead\.$"),
         ([[0, 1, 2], [1, 2, 0]], r"Got the shape \(2, 3\) instead; transpose a PyG edge_index first\.$"),
@@ -39,8 +42,8 @@ def test_whole_floats_are_edges():
         ([[-1, 0]], "Edge 0 joins nodes -1 and 0"),
     ],
 )
-def test_edges_refused(edges, sentence):
-    with pytest.raises(GraphError, match=sentence):
+def test_edges_refused(edges, message):
+    with pytest.raises(GraphError, match=message):
         as_edges(edges, 3)
 
 
@@ -52,13 +55,6 @@ def test_weights():
     for bad in (0, -1, np.nan, np.inf):
         with pytest.raises(GraphError, match=r"Edge 1 has the weight .*; weights must be finite and above 0"):
             as_weights([1, bad], 2)
-
-
-def test_adjacency_keeps_the_largest_weight():
-    pairs = np.array([[0, 1], [1, 0], [1, 2], [2, 2], [1, 2]])
-    matrix = symmetric_adjacency(pairs, np.array([1, 3, 5, 9, 4], dtype=np.float32), 3)
-    assert matrix.toarray().tolist() == [[0, 3, 0], [3, 0, 5], [0, 5, 0]]
-    assert matrix.has_sorted_indices
 
 
 def test_features():
@@ -118,3 +114,26 @@ def test_is_whole():
 def test_ragged_or_wordy_input_gets_a_sentence(call, words):
     with pytest.raises(GraphError, match=words):
         call()
+
+
+@pytest.fixture
+def graph():
+    return Graph.from_edges([[0, 1]], np.eye(3), [0, -1, 1], classes=["spam", "ham", "eggs"])
+
+
+def test_something_else_is_no_graph(graph):
+    check_is_graph(graph)
+    with pytest.raises(GraphError, match=r"must be an ncgc.Graph. Got list instead; build one with"):
+        check_is_graph([[0, 1]])
+
+
+def test_features_are_counted(graph):
+    check_same_features(graph, 3)
+    with pytest.raises(GraphError, match="has 3 features but the model was fitted on 4"):
+        check_same_features(graph, 4)
+
+
+def test_labels_go_by_name(graph):
+    assert labels_among(graph, np.array(["ham", "spam"])).tolist() == [1, -1, 0]
+    with pytest.raises(GraphError, match=r"of the class 'ham', which the model was not fitted with; .* 'eggs', 'spam'"):
+        labels_among(graph, np.array(["eggs", "spam"]))

@@ -1,4 +1,4 @@
-"""Fixtures for tests of files: written, read, and complained about."""
+"""Fixtures that write files and read them as graphs."""
 
 from __future__ import annotations
 

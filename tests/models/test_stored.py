@@ -348,7 +348,7 @@ def test_another_format_says_who_made_it(changed):
     with pytest.raises(ModelFileError) as caught:
         load_model(changed({"format": 7, "ncgc": "9.9"}))
     assert str(caught.value).endswith(
-        f"was made by ncgc 9.9, format 7; this one, {__version__}, reads the formats 1 and 2; install a newer ncgc."
+        f"was made by ncgc 9.9, format 7; this one, {__version__}, reads the formats 1, 2 and 3; install a newer ncgc."
     )
 
 
@@ -386,12 +386,17 @@ def test_files_of_two_models_are_told_apart(files, planted, tmp_path):
         load_model(write(tmp_path / "m", mixed))
 
 
-TOP = ("network", "scaling", "graph", "parameters", "seeds", "best_epoch", "termination", "seconds", "history",
+TOP = ("method", "details", "normalizer", "graph", "parameters", "seeds", "best_epoch", "termination", "seconds", "history",
        "calibration", "extra", "files")  # fmt: skip
 GRAPH = ("name", "nodes", "features", "ids", "classes", "split", "classes/names", "classes/type", "split/name",
          "split/seed")  # fmt: skip
 NETWORK = ("hidden", "norm", "num_layers", "backbone")
-ABOUT = (*TOP, *(f"graph/{name}" for name in GRAPH), *(f"network/{name}" for name in NETWORK), "files/nodes.parquet")
+ABOUT = (
+    *TOP,
+    *(f"graph/{name}" for name in GRAPH),
+    *(f"details/network/{name}" for name in NETWORK),
+    "files/nodes.parquet",
+)
 HARMLESS = {"seeds", "best_epoch", "termination", "seconds", "history", "extra", "parameters", "graph/name",
             "graph/split/name", "graph/split/seed"}  # fmt: skip
 
@@ -423,14 +428,14 @@ def test_a_wrong_entry_is_a_sentence_or_harmless(changed, entry):
     [
         ({"parameters/dropout": 7}, "'dropout' parameter of NCGC must be"),
         ({"parameters/droput": 0.5}, "Unknown parameter"),
-        ({"network/hidden": 9}, "does not fit a network of 2 × 9"),
-        ({"network/hidden": 10**9}, "does not fit a network"),
-        ({"network/num_layers": 10**9}, "does not fit a network"),
-        ({"network/norm": "auto"}, "cannot be built"),
-        ({"network/norm": "batch"}, "norms.0"),
-        ({"network/backbone": "sage"}, "tensor"),
-        ({"network/residual": True}, "no tensor 'residuals.0'"),
-        ({"scaling": "upside down"}, "unknown scaling"),
+        ({"details/network/hidden": 9}, "does not fit a network of 2 × 9"),
+        ({"details/network/hidden": 10**9}, "does not fit a network"),
+        ({"details/network/num_layers": 10**9}, "does not fit a network"),
+        ({"details/network/norm": "auto"}, "cannot be built"),
+        ({"details/network/norm": "batch"}, "norms.0"),
+        ({"details/network/backbone": "sage"}, "tensor"),
+        ({"details/network/residual": True}, "no tensor 'residuals.0'"),
+        ({"normalizer": "upside down"}, "unknown normalizer"),
         ({"graph/classes/names": ["a", "a", "b"], "graph/classes/type": "str"}, "repeat themselves"),
         ({"graph/classes/names": ["a", 1, "b"], "graph/classes/type": "str"}, "is not of the type"),
         ({"graph/classes/names": [1, 2, 10**30]}, "too large"),
@@ -450,14 +455,14 @@ def test_what_does_not_hold_together_is_said(changed, entries, said):
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
-        ({"prior": None}, "no tensor 'prior'"),
-        ({"prior": np.ones(4)}, "the tensor 'prior' has the type float64 and the shape"),
-        ({"centroids": np.ones((3, 7), dtype=np.float32)}, "the tensor 'centroids'"),
-        ({"scaling.mean": np.ones(6, dtype=np.float32)}, "the tensor 'scaling.mean'"),
-        ({"network.prototypes": np.ones((8, 3))}, "the network needs torch.float32"),
-        ({"network.prototypes": None}, "does not fit a network"),
-        ({"network.strange": np.ones(3)}, "has a strange tensor 'strange'"),
-        ({"network.convs.0.weight": None}, "does not fit a network|no tensor"),
+        ({"model.prior": None}, "no tensor 'prior'"),
+        ({"model.prior": np.ones(4)}, "the tensor 'prior' has the type float64 and the shape"),
+        ({"model.centroids": np.ones((3, 7), dtype=np.float32)}, "the tensor 'centroids'"),
+        ({"normalizer.mean": np.ones(6, dtype=np.float32)}, "the mean of the features has"),
+        ({"model.network.prototypes": np.ones((8, 3))}, "the network needs torch.float32"),
+        ({"model.network.prototypes": None}, "does not fit a network"),
+        ({"model.network.strange": np.ones(3)}, "has a strange tensor 'strange'"),
+        ({"model.network.convs.0.weight": None}, "does not fit a network|no tensor"),
     ],
 )
 def test_weights_that_do_not_fit(changed, weights, said):

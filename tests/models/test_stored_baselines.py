@@ -50,10 +50,10 @@ def test_the_class_comes_with_the_file(saved):
         ({"parameters": {"hiden": 3}}, None, "did you mean 'hidden'"),
         ({"parameters": {"hidden": 10**12}}, None, "does not fit a network with hidden 1000000000000"),
         ({"parameters": {"hidden": 3}}, None, "the tensor 'first' has the type float32"),
-        ({"scaling": "odd"}, None, "unknown scaling 'odd'"),
-        ({}, {"method.first": None}, "no tensor 'first'"),
-        ({}, {"method.third": np.ones(2)}, "a strange tensor 'third'"),
-        ({}, {"method.second": np.ones((8, 3))}, "the tensor 'second' has the type float64"),
+        ({"normalizer": "odd"}, None, "unknown normalizer 'odd'"),
+        ({}, {"model.first": None}, "no tensor 'first'"),
+        ({}, {"model.third": np.ones(2)}, "a strange tensor 'third'"),
+        ({}, {"model.second": np.ones((8, 3))}, "the tensor 'second' has the type float64"),
     ],
 )
 def test_what_does_not_fit_is_a_sentence(saved, entries, weights, words):
@@ -90,4 +90,4 @@ def test_a_class_of_the_users_own_is_not_kept(make_planted, tmp_path):
 def test_linear_weights_that_do_not_fit(make_planted, tmp_path):
     find_classifier("logistic_regression")().fit(*make_planted()).save(tmp_path / "m")
     with pytest.raises(ModelFileError, match="tensors of the shapes"):
-        load_model(change(tmp_path / "m", weights={"method.bias": np.zeros(7)}))
+        load_model(change(tmp_path / "m", weights={"model.bias": np.zeros(7)}))

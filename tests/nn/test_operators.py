@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from ncgc.io.formats.pyg import to_pyg
 from ncgc.nn import GraphOperators
 
 
@@ -27,9 +28,9 @@ def test_scaled_is_the_factor_times(operators):
     torch.testing.assert_close(operators.scaled_gcn(0.3).csr.to_dense(), 0.3 * operators.gcn.csr.to_dense())
 
 
-def test_edge_index_is_that_of_to_data(make_graph):
+def test_edge_index_is_that_of_to_pyg(make_graph):
     graph = make_graph(weighted=True)
-    operators, data = GraphOperators(graph), graph.to_data()
+    operators, data = GraphOperators(graph), to_pyg(graph)
     assert torch.equal(operators.edge_index, data.edge_index)
     assert torch.equal(operators.edge_weight, data.edge_weight)
     assert GraphOperators(make_graph()).edge_weight is None

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from ncgc.errors import CheckpointError, OutputError
-from ncgc.training.checkpoint import Checkpoints, Single
-from ncgc.training.snapshot import take
+from ncgc.training.checkpoint import Checkpoints, Single, Snapshot
 
 IDS = torch.arange(45)
 OPTIONS = {"objective": {"prior": "estimated"}, "teacher": 0.9, "averaging": 0.5, "schedule": "late", "epochs": 14}
@@ -107,7 +106,7 @@ def test_after_a_damaged_one_the_last_two_whole_ones_are_kept(make_trainer, writ
     trainer = make_trainer(**OPTIONS)
     assert checkpoints.begin(trainer, resume=True) == 6
     trainer.keep = checkpoints.keep
-    checkpoints.write(take(trainer))
+    checkpoints.write(Snapshot.take(trainer))
     assert [folder.name for folder in checkpoints.found()] == ["epoch-000006"]
     trainer.run()
     assert [folder.name for folder in checkpoints.found()] == ["epoch-000014", "epoch-000007"]
@@ -157,7 +156,7 @@ def test_what_cannot_be_written_is_a_sentence(make_trainer, tmp_path):
     trainer = make_trainer(**OPTIONS)
     for folder, peers in ((tmp_path / "file", Single()), (tmp_path / "not shared", Elsewhere())):
         with pytest.raises(OutputError, match="cannot be written to"):
-            Checkpoints(folder, {}, IDS, peers=peers).write(take(trainer))
+            Checkpoints(folder, {}, IDS, peers=peers).write(Snapshot.take(trainer))
 
 
 def test_none_and_another_training_are_sentences(make_trainer, tmp_path):
@@ -183,6 +182,6 @@ def test_rows_find_their_nodes_in_whatever_order(make_trainer, tmp_path):
     trainer = make_trainer(**OPTIONS)
     trainer.keep = checkpoints.keep
     trainer.run()
-    mean = take(trainer).rows["teacher"]
+    mean = Snapshot.take(trainer).rows["teacher"]
     some = torch.tensor([30, 2, 17])
     assert torch.equal(Checkpoints(tmp_path, {}, some).latest().rows["teacher"], mean[some])

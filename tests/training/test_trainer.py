@@ -51,14 +51,16 @@ def test_centroids_are_those_of_the_best_epoch(make_trainer):
     recorded = {}
 
     def watch(epoch, _):
-        recorded[epoch] = None if trainer.centroids is None else trainer.centroids.detach().clone()
+        recorded[epoch] = (
+            None if trainer.supervision.centroids is None else trainer.supervision.centroids.detach().clone()
+        )
         mislead(trainer, epoch)
 
     trainer = make_trainer(watch=watch, learning_rate=0.05, objective={"warmup": 0, "ramp": 0})
     result = trainer.run()
-    assert torch.equal(result.centroids, recorded[result.best_epoch])
-    assert not torch.equal(result.centroids, recorded[30])
-    assert student_t(torch.zeros(1, 8), result.centroids).shape == (1, 3)
+    assert torch.equal(trainer.supervision.centroids, recorded[result.best_epoch])
+    assert not torch.equal(trainer.supervision.centroids, recorded[30])
+    assert student_t(torch.zeros(1, 8), trainer.supervision.centroids).shape == (1, 3)
 
 
 def test_no_centroids_when_the_best_epoch_is_in_the_warm_up(make_trainer, planted):
@@ -74,7 +76,7 @@ def test_no_centroids_when_the_best_epoch_is_in_the_warm_up(make_trainer, plante
     result = trainer.run()
     assert result.best_epoch == 4
     assert "kl" in result.history.columns
-    assert result.centroids is None
+    assert trainer.supervision.centroids is None
 
 
 def test_without_validation_the_last_weights_stay(make_trainer):
@@ -141,11 +143,9 @@ def test_pseudo_labels_come_from_the_source_asked_for(make_trainer, source):
 def test_decay_on_the_first_layer_leaves_the_others_alone(make_trainer):
     """With no gradient to speak of but decay's, only the first layer shrinks."""
     for decay_on, shrinks in (("all", True), ("first", False)):
-        trainer = make_trainer(
-            decay_on=decay_on, weight_decay=1e6, learning_rate=1e-3, epochs=5, objective={"class_weight": 1.0}
-        )
+        trainer = make_trainer(decay_on=decay_on, weight_decay=1e6, learning_rate=1e-3, epochs=5, objective={})
         before = weights(trainer)
-        trainer.stopping.observe = lambda epoch, logits, t=trainer: setattr(t.selection, "best_epoch", epoch) or {}
+        trainer.stopping.observe = lambda epoch, logits, t=trainer: setattr(t.stopping, "best_epoch", epoch) or {}
         trainer.run()
         after = weights(trainer)
         # Adam normalises: under pure decay every weight steps by the rate toward zero, five times 1e-3
@@ -206,7 +206,9 @@ def test_nothing_finite_at_all_is_an_error(make_trainer, options):
     if not options:
         with torch.no_grad():
             trainer.network.prototypes.fill_(float("nan"))
-    with pytest.raises(TrainingError, match=r"not finite in the very first epoch; scale the features .* learning rate"):
+    with pytest.raises(
+        TrainingError, match=r"not finite in the very first epoch; normalise the features .* learning rate"
+    ):
         trainer.run()
 
 

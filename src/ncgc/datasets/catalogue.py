@@ -1,7 +1,4 @@
-"""The data sets known by name: documented figures, the files each is made of, and the family it belongs to.
-
-The family decides how a split is drawn (see `splits.py`), and this is the one place that knows it.
-"""
+"""The data sets known by name: documented sizes, the files of each, and its family, which decides how splits are drawn."""
 
 from __future__ import annotations
 
@@ -16,16 +13,19 @@ PLANETOID_PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """One data set: what it holds by the documentation, where it comes from, and where it was found.
+    """One data set: its documented sizes, where it comes from, and where it was found.
 
     Attributes:
         name: the key `load_dataset` takes, in lower case.
         title: the usual spelling, also the name of the folder its files lie in.
         family: "citation", "amazon", "coauthor" or "embedded" (comes with a library, no files).
-        nodes, edges, features, classes: documented figures; an undirected edge counts once.
-        density: share of the n×D feature entries that are not zero.
-        source: a sentence saying where it would come from.
-        path: the raw folder it was found in, None where there is none.
+        nodes: documented number of nodes.
+        edges: documented number of edges; an undirected edge counts once.
+        features: documented number of features.
+        classes: documented number of classes.
+        density: fraction of the n×D feature entries that are not zero.
+        source: a sentence on where it comes from.
+        path: the raw folder it was found in; None where there is none.
         here: whether it loads without a download.
     """
 
@@ -87,7 +87,16 @@ CATALOGUE: dict[str, DatasetInfo] = {
 
 
 def find_info(name: str) -> DatasetInfo:
-    """The entry of a data set, whatever the case of its name.
+    """The entry of a data set.
+
+    Args:
+        name: in any case.
+
+    Returns:
+        The entry.
+
+    Raises:
+        DatasetError: if the name is unknown; suggests the nearest.
 
     >>> find_info("CiteSeer").nodes
     3327
@@ -104,7 +113,13 @@ def find_info(name: str) -> DatasetInfo:
 
 
 def family_of(name: str) -> str:
-    """The family of the graph called ``name``; "custom" for a graph that is none of ours.
+    """The family of a data set.
+
+    Args:
+        name: of a graph.
+
+    Returns:
+        "citation", "amazon", "coauthor" or "embedded"; "custom" for a graph that is no known data set.
 
     >>> family_of("cora"), family_of("my customers")
     ('citation', 'custom')

@@ -1,4 +1,4 @@
-"""`digits`: the data set that is always there. 1,797 handwritten digits of 8×8 pixels, joined to their look-alikes.
+"""`digits`, the data set that needs no files: 1,797 handwritten digits of 8×8 pixels as a nearest-neighbour graph.
 
 The images come inside scikit-learn (Alpaydin & Kaynak, UCI 1998), so a first run needs neither files nor network.
 """
@@ -16,7 +16,11 @@ BLOCK = 256  # rows of distances held at a time: memory is BLOCK·n, never n·n
 def digits_graph(neighbours: int = 10) -> Graph:
     """The digits as a k-nearest-neighbour graph: i and j are joined when either is among the k nearest of the other.
 
-    Features are the pixels divided by 16, n×64 dense float32 in [0, 1]; the classes are the digits 0 to 9.
+    Args:
+        neighbours: k.
+
+    Returns:
+        The graph. Features are the pixels divided by 16, n×64 dense float32 in [0, 1]; classes are the digits 0 to 9.
 
     >>> digits_graph()
     Graph(nodes=1797, edges=12339, features=64, classes=10, labelled=1797)
@@ -38,9 +42,16 @@ def digits_graph(neighbours: int = 10) -> Graph:
 
 
 def nearest_neighbours(points: np.ndarray, k: int) -> np.ndarray:
-    """(n, k) the k nearest other rows of each row by ‖p−q‖² = ‖p‖² + ‖q‖² − 2 p·q; of equals the lower number first.
+    """The k nearest other rows of each row, by ‖p−q‖² = ‖p‖² + ‖q‖² − 2 p·q.
 
-    On whole numbers every step is exact, so all machines draw the same graph.
+    On whole numbers every step is exact, so all machines build the same graph.
+
+    Args:
+        points: (n, D).
+        k: number of neighbours.
+
+    Returns:
+        (n, k) row numbers, nearest first; at equal distance the lower number first.
 
     >>> nearest_neighbours(np.array([[0.0], [1.0], [3.0], [7.0]]), 1).ravel()
     array([1, 0, 1, 2])

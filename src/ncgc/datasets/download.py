@@ -1,4 +1,4 @@
-"""Fetching raw files from where PyG fetches them, without its risks: quietly, in limited time, all or nothing.
+"""Downloading raw files from PyG's addresses: quietly, in limited time, all or nothing.
 
 PyG's own classes download and then unpickle in one go, over unverified TLS and without a time limit. Here only their
 addresses are used. The files go into a temporary folder beside the place they belong, are checked there, and only
@@ -32,17 +32,25 @@ class DownloadError(Exception):
 
 
 def address_of(info: DatasetInfo) -> str:
-    """The folder on the web that PyG's class for the family downloads from."""
+    """The web address that PyG's class for the family downloads from."""
     from torch_geometric.datasets import Amazon, Coauthor, Planetoid
 
     return {"citation": Planetoid, "amazon": Amazon, "coauthor": Coauthor}[info.family].url.rstrip("/")
 
 
 def download(info: DatasetInfo, root: Path, check: Callable[[Path], Any]) -> Path:
-    """Fetch the files of ``info`` into ``<root>/<title>/raw`` and return that folder.
+    """Download the files of a data set.
 
-    ``check`` reads the fetched folder and raises a DatasetError if it is no data (a login page, say).
-    Raises DownloadError when there is no network, no space, or no sense in what came back.
+    Args:
+        info: the data set.
+        root: the folder to write into.
+        check: reads the downloaded folder and raises a DatasetError if it holds something else (a login page, say).
+
+    Returns:
+        The folder of the files, ``<root>/<title>/raw``.
+
+    Raises:
+        DownloadError: if there is no network or no space, or ``check`` fails.
     """
     raw = root / info.title / "raw"
     try:

@@ -11,15 +11,23 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from ncgc.datasets.damage import damaged, unreadable
+from ncgc.datasets.raw_files import damaged, unreadable
 from ncgc.errors import GraphError
 from ncgc.graph import Graph
 
 
 def read_npz(path: Path, name: str) -> Graph:
-    """The Graph in the file: attributes above 0 become 1 (as in PyG), edges undirected, no self-loops.
+    """Read a data set of Shchur et al.; attributes above 0 become 1, as in PyG.
 
-    Shapes: adjacency n×n, X n×D CSR, labels (n,) in 0..K-1; the node order is the file's.
+    Args:
+        path: the .npz file.
+        name: of the graph.
+
+    Returns:
+        The graph: X n×D CSR, labels (n,) in 0..K-1, nodes in the order of the file.
+
+    Raises:
+        DatasetError: if the file is damaged.
     """
     arrays = _read_arrays(path)
     adjacency, features = (_csr(path, arrays, prefix) for prefix in ("adj", "attr"))

@@ -15,22 +15,29 @@ import numpy as np
 from scipy import sparse
 
 from ncgc.datasets.catalogue import PLANETOID_PARTS
-from ncgc.datasets.damage import damaged, unreadable
-from ncgc.datasets.unpickle import read_pickle
+from ncgc.datasets.raw_files import damaged, read_pickle, unreadable
 from ncgc.graph import Graph
 
 VALIDATION_NODES = 500
 
 
 def read_planetoid(folder: Path, name: str) -> Graph:
-    """The Graph in ``folder``, with its public split.
+    """Read a Planetoid data set with its public split.
 
     Row i of ``tx`` is the node ``test.index[i]``. Numbers missing from ``test.index`` (15 nodes of CiteSeer; often called
     isolated, but each has a neighbour or two) become nodes with all-zero features and class 0: the argmax of an empty
     one-hot row, as in PyG.
     The public split is train = the first len(y) nodes, validation = the next 500, test = sorted ``test.index``.
 
-    Shapes: n = max(test.index) + 1 nodes, X n×D CSR, labels (n,) in 0..K-1.
+    Args:
+        folder: with the eight files.
+        name: of the data set, as in the file names.
+
+    Returns:
+        The graph: n = max(test.index) + 1 nodes, X n×D CSR, labels (n,) in 0..K-1.
+
+    Raises:
+        DatasetError: if a file is missing or damaged.
     """
     paths = {part: folder / f"ind.{name}.{part}" for part in PLANETOID_PARTS}
     test = _read_index(paths["test.index"])

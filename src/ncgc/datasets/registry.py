@@ -1,4 +1,4 @@
-"""Data sets by name: where each is looked for, and how it is read.
+"""Data sets by name: where files are searched, and how they are read.
 
     root argument → $NCGC_DATA → the user's cache folder → download into the cache folder
 
@@ -27,12 +27,18 @@ _fetch = download
 
 
 def load_dataset(name: str, *, root: str | Path | None = None, download: bool = True) -> Graph:
-    """The data set called ``name`` (in any case) as a Graph.
+    """Load a data set by name.
 
     Args:
-        name: digits, cora, citeseer, pubmed, computers, photo, cs or physics.
+        name: digits, cora, citeseer, pubmed, computers, photo, cs or physics, in any case.
         root: a folder to look in first; it must exist, and is never written to.
-        download: whether to fetch the files into the cache folder when they are nowhere.
+        download: whether to download the files into the cache folder when they are in none of the folders.
+
+    Returns:
+        The graph, with its public split where there is one.
+
+    Raises:
+        DatasetError: if the name is unknown, or the files are missing or damaged.
 
     >>> load_dataset("digits")
     Graph(nodes=1797, edges=12339, features=64, classes=10, labelled=1797)
@@ -58,7 +64,13 @@ def load_dataset(name: str, *, root: str | Path | None = None, download: bool = 
 
 
 def available(root: str | Path | None = None) -> list[DatasetInfo]:
-    """Every known data set, with the folder it was found in.
+    """All known data sets, with the folder each was found in.
+
+    Args:
+        root: a folder to look in first.
+
+    Returns:
+        The entries, in the order of the catalogue.
 
     >>> digits = available()[0]
     >>> digits.title, digits.here, digits.path
@@ -78,7 +90,14 @@ def cache_root() -> Path:
 
 
 def search_roots(root: str | Path | None = None) -> list[Path]:
-    """The folders looked in, first to last; a ``root`` that is no folder is an error, the other two may be missing."""
+    """The folders searched for data sets.
+
+    Args:
+        root: a folder to look in first; it must exist.
+
+    Returns:
+        ``root``, $NCGC_DATA where set, and the cache folder, in this order; the last two may be missing.
+    """
     roots = []
     if root is not None:
         given = Path(root).expanduser()
@@ -107,7 +126,7 @@ def _missing(info: DatasetInfo, raw: Path) -> list[str]:
 
 
 def _looked(info: DatasetInfo, root: Path) -> str:
-    """The place, and what is wrong with it when some of the files are there."""
+    """The folder, with the missing files where only some are there."""
     raw, missing = _raw(info, root), _missing(info, _raw(info, root))
     return f"{raw} (which lacks {', '.join(missing)})" if len(missing) < len(info.files) else str(raw)
 

@@ -1,4 +1,4 @@
-"""Split: which nodes train, which choose the epoch, which are scored; and the wall between them."""
+"""Split: training, validation and test nodes, and the only way labels reach training."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ class Split:
     """Disjoint sets of nodes: training, validation and test. A node may be in none.
 
     Attributes:
-        train, val, test: int64 node indices, each sorted; val and test may be empty.
+        train: int64 indices of the training nodes, sorted.
+        val: int64 indices of the validation nodes, sorted; may be empty.
+        test: int64 indices of the test nodes, sorted; may be empty.
         name: how it was made ("public", "paper", "random", "few", "labelled" or "custom").
-        seed: of the generator it was drawn from, None if it was not drawn.
+        seed: of the generator it was drawn from; None if it was not drawn.
 
     >>> graph = Graph.from_edges([[0, 1]], np.eye(4), labels=[1, 0, 1, 0])
     >>> split = Split([1, 0], [2], [3]).validate(graph)
@@ -47,7 +49,15 @@ class Split:
 
     @classmethod
     def from_masks(cls, train_mask: Any, val_mask: Any = None, test_mask: Any = None) -> Split:
-        """A Split from (n,) boolean masks (numpy or torch); a mask left out is empty.
+        """A Split from boolean masks, numpy or torch.
+
+        Args:
+            train_mask: (n,) bool.
+            val_mask: (n,) bool; None for no validation nodes.
+            test_mask: (n,) bool; None for no test nodes.
+
+        Returns:
+            The split.
 
         >>> Split.from_masks([True, False, True], test_mask=[False, True, False])
         Split('custom', train=2, val=0, test=1)
@@ -68,18 +78,42 @@ class Split:
 
     @classmethod
     def from_labels(cls, graph: Graph) -> Split:
-        """Every labelled node trains; nothing is kept back. What a person with a few labels starts from."""
-        nobody = np.zeros(0, dtype=np.int64)
-        return cls(np.flatnonzero(graph.labels >= 0), nobody, nobody, name="labelled").validate(graph)
+        """Train on every labelled node; no validation or test nodes.
+
+        Args:
+            graph: with labels of at least two classes.
+
+        Returns:
+            The split, validated.
+        """
+        none = np.zeros(0, dtype=np.int64)
+        return cls(np.flatnonzero(graph.labels >= 0), none, none, name="labelled").validate(graph)
 
     def training_labels(self, graph: Graph) -> np.ndarray:
-        """(n,) a copy of the labels with -1 on every node but the training ones: all that training ever sees."""
+        """The labels that training may see.
+
+        Args:
+            graph: the graph of this split.
+
+        Returns:
+            (n,) a copy of the labels with -1 on all but the training nodes.
+        """
         labels = np.full(graph.num_nodes, -1, dtype=np.int64)
         labels[self.train] = graph.labels[self.train]
         return labels
 
     def validate(self, graph: Graph) -> Split:
-        """Check that the parts are disjoint, in range, labelled, and enough to learn from; return the split itself."""
+        """Check that the parts are disjoint, in range and labelled, and that at least two classes are trained on.
+
+        Args:
+            graph: the graph to split.
+
+        Returns:
+            The split itself.
+
+        Raises:
+            SplitError: names the first node that is wrong and what to do.
+        """
         owner = np.full(graph.num_nodes, -1, dtype=np.int64)
         for number, (part, title) in enumerate(PARTS.items()):
             nodes = getattr(self, part)

@@ -1,4 +1,4 @@
-"""Every way to part the nodes into training, validation and test, each drawn from its own generator.
+"""All ways to split nodes into training, validation and test, each drawn from its own generator.
 
 Labels reach training only through :meth:`Split.training_labels`, which hides all but the training nodes'.
 """
@@ -27,10 +27,22 @@ CITATION_VALIDATION, CITATION_TEST = 500, 1000
 def make_split(
     graph: Graph, kind: str, *, seed: int = 0, labels_per_class: int | None = None, val_per_class: int | None = None
 ) -> Split:
-    """The split called ``kind``: "public", "paper", "random" or "few".
+    """Split the labelled nodes of a graph.
 
-    ``labels_per_class`` (random: 20, few: 1) and ``val_per_class`` (random: 30, few: 0) are refused where they mean
-    nothing: in "public" and "paper", and ``val_per_class`` also in "random" on citation graphs.
+    Args:
+        graph: with labels.
+        kind: "public", "paper", "random" or "few".
+        seed: of the draw.
+        labels_per_class: training nodes of each class; 20 for "random", 1 for "few" by default. Refused for "public"
+            and "paper", whose sizes are fixed.
+        val_per_class: validation nodes of each class; 30 for "random", 0 for "few" by default. Refused for "public"
+            and "paper", and for "random" on citation graphs.
+
+    Returns:
+        The split, validated.
+
+    Raises:
+        SplitError: names what is missing and what to do.
 
     >>> graph = Graph.from_edges([], np.eye(8), labels=[0, 1] * 4)
     >>> make_split(graph, "few", labels_per_class=2, val_per_class=1)
@@ -54,7 +66,14 @@ def make_split(
 
 
 def public_split(graph: Graph) -> Split:
-    """The split that comes with the data set (Planetoid's, or the masks of a PyG Data)."""
+    """The split that comes with the data set (Planetoid's, or the masks of a PyG Data).
+
+    Args:
+        graph: with a public split.
+
+    Returns:
+        The split, validated.
+    """
     if graph.public_split is None:
         known = ", ".join(name for name in CATALOGUE if family_of(name) == "citation")
         raise SplitError(f"The graph '{graph.name}' has no public split (only {known} have one); use 'random' instead.")
@@ -65,8 +84,15 @@ def public_split(graph: Graph) -> Split:
 def paper_split(graph: Graph, seed: int = 0) -> Split:
     """The split of the paper's tables.
 
-    Citation graphs: one split for every ``seed``, `random_split` at 123. Others: 20 training and 30 validation nodes a
-    class, the rest test, drawn anew for each seed.
+    Citation graphs: the same split for every ``seed``, `random_split` at 123. Others: 20 training and 30 validation
+    nodes of each class, the rest test, drawn anew for each seed.
+
+    Args:
+        graph: with labels.
+        seed: of the draw, except on citation graphs.
+
+    Returns:
+        The split, validated.
     """
     citation = family_of(graph.name) == "citation"
     drawn = random_split(graph, PAPER_SEED if citation else seed)
@@ -76,10 +102,19 @@ def paper_split(graph: Graph, seed: int = 0) -> Split:
 def random_split(
     graph: Graph, seed: int = 0, labels_per_class: int = LABELS_PER_CLASS, val_per_class: int | None = None
 ) -> Split:
-    """``labels_per_class`` training nodes a class; then validation and test.
+    """A random split with as many training nodes of each class.
 
-    Citation graphs: what is left of all classes, in class order, is one pool, shuffled once: 500 validation, 1,000 test
-    (``val_per_class`` has no meaning). Others: ``val_per_class`` (30) validation nodes a class, the rest test.
+    Citation graphs: the rest of all classes, in class order, is one pool, shuffled once: 500 validation and 1,000 test
+    nodes. Others: ``val_per_class`` validation nodes of each class, the rest test.
+
+    Args:
+        graph: with labels.
+        seed: of the draw.
+        labels_per_class: training nodes of each class.
+        val_per_class: validation nodes of each class, 30 by default; refused on citation graphs.
+
+    Returns:
+        The split, validated.
     """
     if family_of(graph.name) != "citation":
         per_class = VALIDATION_PER_CLASS if val_per_class is None else val_per_class
@@ -105,7 +140,17 @@ def random_split(
 
 
 def few_split(graph: Graph, labels_per_class: int, seed: int = 0, val_per_class: int = 0) -> Split:
-    """``labels_per_class`` training and ``val_per_class`` validation nodes a class, the rest test, on any graph."""
+    """A random split for few labels, the same on any graph; the rest of the labelled nodes is test.
+
+    Args:
+        graph: with labels.
+        labels_per_class: training nodes of each class.
+        seed: of the draw.
+        val_per_class: validation nodes of each class.
+
+    Returns:
+        The split, validated.
+    """
     return _per_class(graph, "few", seed, labels_per_class, val_per_class)
 
 

@@ -1,4 +1,4 @@
-"""Edges merged into a symmetric adjacency, and what had to be done to make them one."""
+"""A symmetric adjacency matrix from a list of edges, with counts of what was dropped or merged on the way."""
 
 from __future__ import annotations
 
@@ -7,53 +7,72 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-LARGEST = 2**31 - 1  # that an int32 holds
+LARGEST = 2**31 - 1  # of an int32
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedEdges:
     """A symmetric adjacency and the counts of what was merged into it.
 
     Attributes:
-        adjacency: n×n CSR float32, no self-loops, of edges given twice the largest weight; indices int32 where they fit.
-        edges: how many were given, loops: how many of them joined a node to itself.
-        repeated: how many were given before in the same direction.
-        alone: how many (of those given once) had no counterpart in the other direction.
+        adjacency: n×n symmetric CSR, float32, no self-loops; a repeated edge has its largest weight. Indices are int32
+            where they fit.
+        edges: number of edges given.
+        loops: how many of them joined a node to itself.
+        repeated: how many came before in the same direction.
+        one_way: how many distinct edges have no counterpart in the other direction.
     """
 
     adjacency: sparse.csr_array
     edges: int
     loops: int
     repeated: int
-    alone: int
+    one_way: int
 
     def notes(self, name: str, directed: bool = True) -> list[str]:
-        """Sentences for the screen."""
-        told = []
+        """Sentences on what was dropped or merged.
+
+        Args:
+            name: what to call the source of the edges, such as a file's name.
+            directed: whether to mention edges given in one direction only.
+
+        Returns:
+            The sentences; empty where the edges were clean.
+        """
+        notes = []
         if self.loops:
-            told.append(f"{_edges(self.loops)} of {name} joined a node to itself and {_were(self.loops)} dropped.")
+            notes.append(f"{_edges(self.loops)} of {name} joined a node to itself and {_were(self.loops)} dropped.")
         if self.repeated:
-            told.append(f"{_edges(self.repeated)} of {name} {_were(self.repeated)} given more than once and merged.")
+            notes.append(f"{_edges(self.repeated)} of {name} {_were(self.repeated)} given more than once and merged.")
         pairs = self.adjacency.nnz // 2
         if not pairs:
-            told.append(f"No edge of {name} joins two different nodes, so labels follow from the features alone.")
-        if directed and 0 < self.alone < pairs:
+            notes.append(f"No edge of {name} joins two different nodes, so labels follow from the features alone.")
+        if directed and 0 < self.one_way < pairs:
             given = self.edges - self.loops - self.repeated
-            told.append(
-                f"Edges are taken as undirected: {self.alone:,} of {given:,} in {name} had no counterpart "
+            notes.append(
+                f"Edges are taken as undirected: {self.one_way:,} of {given:,} in {name} had no counterpart "
                 "in the other direction."
             )
-        elif directed and self.alone:
-            told.append(f"Edges are taken as undirected; each was given in one direction only in {name}.")
-        return told
+        elif directed and self.one_way:
+            notes.append(f"Edges are taken as undirected; each was given in one direction only in {name}.")
+        return notes
 
 
-def merge(source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, n: int) -> Merged:
-    """The adjacency of m edges by the (m,) numbers of their ends; one sort serves the counts and the matrix.
+def merge_edges(source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, n: int) -> MergedEdges:
+    """Merge m edges into a symmetric adjacency; one sort serves both the counts and the matrix.
 
-    An edge is one number: the smaller end, the larger end, and in the last bit the direction.
+    Each edge is packed into one integer: the smaller end, the larger end, and the direction in the last bit.
 
-    >>> merge(np.array([0, 1, 1, 2]), np.array([1, 0, 2, 2]), None, 3).adjacency.toarray()
+    Args:
+        source: (m,) node numbers.
+        target: (m,) node numbers.
+        weights: (m,) positive weights; None for 1 everywhere.
+        n: number of nodes, below 2³¹.
+
+    Returns:
+        The adjacency and the counts.
+
+    >>> merge_edges(np.array([0, 1, 1, 2]), np.array([1, 0, 2, 2]), None, 3).adjacency.toarray()
     array([[0., 1., 0.],
            [1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
@@ -74,18 +93,33 @@ def merge(source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, n:
     values = np.maximum.reduceat(values, starts) if len(starts) else values
     key = key[starts]
     pointer = np.concatenate([[0], np.cumsum(np.bincount(key >> bits, minlength=n))])
-    index = np.int32 if max(n, 2 * len(key)) <= LARGEST else np.int64  # half the memory, and sooner summed
+    index = np.int32 if max(n, 2 * len(key)) <= LARGEST else np.int64  # half the memory, and faster to add
     columns = (key & ((1 << bits) - 1)).astype(index)
     upper = sparse.csr_array((values, columns, pointer.astype(index)), shape=(n, n))
     adjacency = sparse.csr_array(upper + upper.T)
     adjacency.sort_indices()
-    return Merged(
+    return MergedEdges(
         adjacency=adjacency,
         edges=len(source),
         loops=len(source) - int(keep.sum()),
         repeated=int(keep.sum()) - distinct,
-        alone=2 * len(starts) - distinct,
+        one_way=2 * len(starts) - distinct,
     )
+
+
+def symmetric_adjacency(pairs: np.ndarray, weights: np.ndarray, n: int) -> sparse.csr_array:
+    """The symmetric adjacency of a list of edges: no self-loops, the largest weight of duplicates in either direction.
+
+    Args:
+        pairs: (m, 2) node numbers.
+        weights: (m,) positive weights.
+        n: number of nodes.
+
+    Returns:
+        n×n CSR, float32.
+    """
+    plain = bool((weights == 1).all())  # integers alone sort faster than integers with weights
+    return merge_edges(pairs[:, 0], pairs[:, 1], None if plain else weights, n).adjacency
 
 
 def _starts(key: np.ndarray) -> np.ndarray:

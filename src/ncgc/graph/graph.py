@@ -1,44 +1,30 @@
-"""Graph: the one form in which data enters the house.
+"""Graph: the one form in which data enters the package.
 
 A symmetric CSR adjacency without self-loops or duplicates, features (CSR or dense), labels with -1 for unknown, and the
-names people know their nodes and classes by. Immutable: `with_labels` and friends return a new Graph.
+names of nodes and classes. Immutable: `with_labels` and the like return a new Graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ncgc.errors import GraphError
-from ncgc.graph.feature_rows import as_dense, column_mean, normalised_rows
-from ncgc.graph.graph_checks import check_graph
-from ncgc.graph.validation import (
-    Features,
-    as_edges,
-    as_features,
-    as_labels,
-    as_weights,
-    listed,
-    symmetric_adjacency,
-)
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import networkx as nx
-    from torch_geometric.data import Data
+from ncgc.graph.adjacency import symmetric_adjacency
+from ncgc.graph.features import as_dense, column_mean, normalised_rows
+from ncgc.graph.validation import Features, as_edges, as_features, as_labels, as_weights, check_graph, listed
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
     """An undirected attributed graph, some of whose nodes carry a label.
 
-    Build one with :meth:`from_edges` (or `from_scipy`, `from_data`), which symmetrise, drop self-loops, merge duplicate
-    edges and validate; the plain constructor only stores.
+    Build one with :meth:`from_edges`, :meth:`from_scipy`, or (from networkx, PyG, files and tables) the functions of
+    :mod:`ncgc.io`. All symmetrise, drop self-loops, merge duplicate edges and validate; the constructor only stores.
 
     Attributes:
         adjacency: n×n symmetric CSR, float32 weights (1 where the edges carry none), no self-loops, sorted indices.
@@ -78,9 +64,24 @@ class Graph:
         name: str = "graph",
         public_split: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
     ) -> Graph:
-        """A Graph from an (m, 2) list of edges; each may be given once or in both directions.
+        """A Graph from a list of edges, each given once or in both directions.
 
-        ``weights`` (m,) are positive edge weights; of duplicates (and of the two directions) the largest is kept.
+        Args:
+            edges: (m, 2) node numbers.
+            features: (n, D) numbers, dense or a scipy sparse matrix.
+            labels: (n,) class indices, -1 where unknown; None where all are.
+            weights: (m,) positive edge weights; the largest of duplicates and of the two directions is kept. None for 1.
+            num_nodes: n; default: the number of feature rows.
+            classes: (K,) class names; default: 0 to the largest label.
+            node_ids: (n,) unique names of the nodes; default: 0..n-1.
+            name: what to call the graph in messages and results.
+            public_split: (train, validation, test) node indices that come with the data set.
+
+        Returns:
+            The graph, validated.
+
+        Raises:
+            GraphError: names what was found, where, and what to do.
         """
         features = as_features(features)
         n = features.shape[0] if num_nodes is None else int(num_nodes)
@@ -101,42 +102,26 @@ class Graph:
         return graph.validate()
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, features: Any, labels: Any = None, **names: Any) -> Graph:
-        """A Graph from a square scipy sparse matrix (entries are weights; either direction is enough)."""
+    def from_scipy(cls, adjacency: Any, features: Any, labels: Any = None, **options: Any) -> Graph:
+        """A Graph from a scipy sparse adjacency.
+
+        Args:
+            adjacency: n×n, entries are positive weights; one direction of an edge is enough.
+            features: (n, D) numbers, dense or sparse.
+            labels: (n,) class indices, -1 where unknown; None where all are.
+            options: classes, node_ids, name or public_split, as in :meth:`from_edges`.
+
+        Returns:
+            The graph, validated.
+        """
         if not sparse.issparse(adjacency) or adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
             found = getattr(adjacency, "shape", type(adjacency).__name__)
             raise GraphError(f"The adjacency must be a square scipy sparse matrix. Got {found} instead.")
         coo = adjacency.tocoo()
         pairs = np.stack([coo.row, coo.col], axis=1)
-        return cls.from_edges(pairs, features, labels, weights=coo.data, num_nodes=adjacency.shape[0], **names)
+        return cls.from_edges(pairs, features, labels, weights=coo.data, num_nodes=adjacency.shape[0], **options)
 
-    @classmethod
-    def from_data(cls, data: Data, **names: Any) -> Graph:
-        """A Graph from a PyG ``Data`` (x, edge_index, y; edge_weight and the three masks when present)."""
-        from ncgc.io.formats.pyg import from_data
-
-        return from_data(data, **names)
-
-    @classmethod
-    def from_networkx(cls, graph: nx.Graph, features: Any = None, label: str | None = "label", **options: Any) -> Graph:
-        """A Graph from a networkx graph, whose node attributes are labels and features.
-
-        ``features``: an (n, D) array in the order of the nodes, names of attributes, or "none" for features of the graph's
-        structure; default: the vectors under "x" where there are some, otherwise every attribute but the label.
-        ``options`` are those of :func:`ncgc.io.formats.networkx_graphs.from_networkx`, which also tells what it did.
-        """
-        from ncgc.io.formats.networkx_graphs import from_networkx
-
-        return from_networkx(graph, features, label, **options).graph
-
-    @classmethod
-    def from_graphml(cls, path: str | Path, label: str | None = "label", **options: Any) -> Graph:
-        """A Graph from a GraphML file; labels are optional, ``options`` as in :meth:`from_networkx`."""
-        from ncgc.io.formats.graphml import read_graphml
-
-        return read_graphml(path, label=label, **{"strict": False, **options}).graph
-
-    # ---------------------------------------------------------------- facts
+    # ---------------------------------------------------------------- properties
 
     @property
     def num_nodes(self) -> int:
@@ -162,7 +147,7 @@ class Graph:
 
     @property
     def feature_density(self) -> float:
-        """Share of the n×D feature entries that are not zero."""
+        """Fraction of the n×D feature entries that are not zero."""
         size = self.features.shape[0] * self.features.shape[1]
         stored = self.features.nnz if sparse.issparse(self.features) else int(np.count_nonzero(self.features))
         return stored / size if size else 0.0
@@ -180,7 +165,14 @@ class Graph:
     # ---------------------------------------------------------------- changing
 
     def with_labels(self, labels: Mapping[Hashable, Any] | Sequence[Any] | np.ndarray) -> Graph:
-        """The same graph with other labels: an array of class indices, or a mapping from node id to class name.
+        """The same graph with other labels.
+
+        Args:
+            labels: (n,) class indices with -1 for unknown, or a mapping from node id to class name; nodes that are not
+                in the mapping are unlabelled.
+
+        Returns:
+            The new graph.
 
         >>> graph = Graph.from_edges([[0, 1]], np.eye(2), classes=["ham", "spam"], node_ids=["A", "B"])
         >>> graph.with_labels({"B": "spam"}).labels
@@ -205,53 +197,64 @@ class Graph:
         return replace(self, labels=array)
 
     def with_features(self, features: Any) -> Graph:
-        """The same graph with other features (n rows)."""
+        """The same graph with other features.
+
+        Args:
+            features: (n, D') numbers, dense or sparse.
+
+        Returns:
+            The new graph, validated.
+        """
         return replace(self, features=as_features(features)).validate()
 
     def feature_mean(self) -> np.ndarray:
-        """(D,) float32 mean of every feature column, summed in doubles."""
+        """(D,) float32 mean of every feature column, summed in float64."""
         return column_mean(self.features)
 
     def centred(self, mean: np.ndarray | None = None) -> Graph:
-        """The same graph with ``mean`` (D,) taken from every row of X, its own column mean by default; X becomes dense."""
+        """The same graph with a mean subtracted from every feature row; X becomes dense.
+
+        Args:
+            mean: (D,); default: the column mean of this graph.
+
+        Returns:
+            The new graph.
+        """
         return replace(
             self, features=as_features(as_dense(self.features) - (self.feature_mean() if mean is None else mean))
         )
 
     def row_normalised(self, norm: str = "sum") -> Graph:
-        """The same graph with every feature row divided by its sum of absolute values, or by its Euclidean length.
+        """The same graph with every feature row divided by its norm; zero rows stay zero.
 
-        Zero rows stay zero. ``norm`` is "sum" or "length".
+        Args:
+            norm: "sum" (of absolute values) or "length" (Euclidean).
+
+        Returns:
+            The new graph.
         """
         return replace(self, features=as_features(normalised_rows(self.features, norm)))
 
     # ---------------------------------------------------------------- converting
 
-    def to_data(self) -> Data:
-        """This graph as a PyG ``Data`` with dense x, both directions in edge_index, and the public masks if known."""
-        from ncgc.io.formats.pyg import to_data
-
-        return to_data(self)
-
-    def to_networkx(self, features: bool = True) -> nx.Graph:
-        """This graph as a networkx one: nodes by id, "label" where known, features as a list under "x", edge weights."""
-        from ncgc.io.formats.networkx_graphs import to_networkx
-
-        return to_networkx(self, features)
-
-    def to_graphml(self, path: str | Path, features: bool = True) -> None:
-        """Write this graph as GraphML, which Gephi, Cytoscape and :meth:`from_graphml` read; ids become text."""
-        from ncgc.io.formats.graphml import write_graphml
-
-        write_graphml(self, path, features)
-
     def to_scipy(self) -> tuple[sparse.csr_array, Features, np.ndarray]:
-        """Copies of the adjacency (n×n CSR), the features (n×D, CSR or dense) and the labels (n,)."""
+        """Copies of the parts of this graph.
+
+        Returns:
+            The adjacency (n×n CSR), the features (n×D, CSR or dense) and the labels (n,).
+        """
         return self.adjacency.copy(), self.features.copy(), self.labels.copy()
 
     # ---------------------------------------------------------------- checking
 
     def validate(self) -> Graph:
-        """Check shapes, ranges and finiteness; raise a GraphError that says what was found and what to do."""
+        """Check shapes, ranges, names and finiteness.
+
+        Returns:
+            The graph itself.
+
+        Raises:
+            GraphError: names what was found, where, and what to do.
+        """
         check_graph(self)
         return self

@@ -1,4 +1,4 @@
-"""What a model says of every node, as a table under the nodes' own ids."""
+"""Predictions as a table under the nodes' own ids, and as CSV or Parquet files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pyarrow import csv
 from ncgc.errors import OutputError
 from ncgc.files import write_bytes
 
-RUNS = r"^[=+\-@\t\r]"  # how a cell begins that a spreadsheet would run as a formula
+FORMULA = r"^[=+\-@\t\r]"  # how a cell starts that a spreadsheet would run as a formula
 QUOTE = '"'
 NEEDS_QUOTES = r'[",\r\n]'
-DIGITS = 6
+DIGITS = 6  # after the point, in CSV
 
 
 def predictions_frame(
@@ -33,14 +33,18 @@ def predictions_frame(
     given: np.ndarray | None = None,
     clusters: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """One row a node: id, label, confidence, given, cluster, and p_<class> for each class.
+    """Predictions as a data frame.
 
     Args:
-        ids: (n,) the nodes' own names.
-        labels: (n,) class numbers, -1 where the model abstains: then label and confidence are empty.
+        ids: (n,) ids of the nodes.
+        labels: (n,) class indices, -1 where the model abstains: then label and confidence are empty.
         probabilities: (n, K), columns in the order of ``classes``.
+        classes: (K,) class names.
         given: (n,) whether the label came with the data; default: none did.
         clusters: (n,) cluster numbers; default: empty.
+
+    Returns:
+        A row a node with the columns id, label, confidence, given, cluster, and p_<class> for each class.
 
     >>> predictions_frame(["A", "B"], [1, -1], np.array([[0.2, 0.8], [0.5, 0.5]]), ["ham", "spam"]).iloc[:, :3]
       id label  confidence
@@ -73,9 +77,16 @@ def predictions_frame(
 def write_predictions(path: str | Path, frame: pd.DataFrame) -> None:
     """Write a frame of predictions as ``.csv`` or ``.parquet``, whole or not at all.
 
-    In CSV, text that begins with = + - @, a tab or a carriage return gets an apostrophe in front, header cells too, so
-    that a spreadsheet shows it instead of running it; remove the apostrophe to join on such ids. Numbers are not touched
-    but for being rounded to six digits after the point. Parquet keeps everything as it is.
+    In CSV, text that starts with = + - @, a tab or a carriage return gets an apostrophe in front, header cells too, so
+    that a spreadsheet shows it instead of running it; remove the apostrophe to join on such ids. Numbers are rounded to
+    six digits after the point. Parquet keeps everything as it is.
+
+    Args:
+        path: the file; its extension decides the format.
+        frame: from :func:`predictions_frame`.
+
+    Raises:
+        OutputError: if the extension is neither, or the file cannot be written.
     """
     path = Path(path)
     ending = path.suffix.lower()
@@ -90,7 +101,14 @@ def write_predictions(path: str | Path, frame: pd.DataFrame) -> None:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """A frame as :func:`write_predictions` writes it to a .csv file."""
+    """Predictions as CSV.
+
+    Args:
+        frame: from :func:`predictions_frame`.
+
+    Returns:
+        The bytes of the .csv file that :func:`write_predictions` would write.
+    """
     return _csv(_arrow(frame))
 
 
@@ -116,7 +134,7 @@ def _safe(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.round(column, DIGITS)
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
-    return pc.replace_substring_regex(column, RUNS, r"'\0")
+    return pc.replace_substring_regex(column, FORMULA, r"'\0")
 
 
 def _plain(table: pa.Table) -> bool:

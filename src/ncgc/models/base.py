@@ -19,7 +19,7 @@ from ncgc.errors import GraphError, ModelFileError, ParameterError
 from ncgc.evaluation.calibration import FOLDS, Calibration, FoldWatcher, calibrate
 from ncgc.evaluation.metrics import labelled_accuracy
 from ncgc.graph import Graph
-from ncgc.graph.other_graph import check_is_graph, check_same_features, labels_among
+from ncgc.graph.validation import check_is_graph, check_same_features, labels_among
 from ncgc.params.parameter import Declared, declared
 from ncgc.params.presets import DEFAULT_PRESET, method_preset
 from ncgc.training import Checkpointing, History, Watcher

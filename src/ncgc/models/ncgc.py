@@ -11,26 +11,25 @@ import torch
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.graph.features import FeatureNormalizer
 from ncgc.losses import initial_centroids, student_t
 from ncgc.models.base import FitOptions, NodeClassifier, Prediction
 from ncgc.models.ncgc_components import (
+    make_learner,
     make_network,
     make_objective,
     make_stopping,
     network_description,
     restored_network,
-    trainer_settings,
 )
-from ncgc.nn import SOGN, GraphOperators, Output
+from ncgc.nn import Output
 from ncgc.nn.state import state_arrays
 from ncgc.params.ncgc import NCGCParameters
 from ncgc.params.presets import recipe
-from ncgc.training import Trainer, TrainingResult
+from ncgc.training import Trainer
 from ncgc.training.checkpoint import Checkpoints, about_training
-from ncgc.training.engines.partition.inference import exact_output
-from ncgc.training.engines.partition.part_operators import Source
-from ncgc.training.engines.partition.trainer import PartitionTrainer, check_by_parts
+from ncgc.training.engines.distributed.processes import SeveralProcesses
+from ncgc.training.engines.placement import OneProcess, Placement, evaluate
+from ncgc.training.learner import Learner
 
 NETWORK = "network."  # what the names of the network's arrays begin with in a model file
 
@@ -85,75 +84,43 @@ class NCGC(NCGCParameters, NodeClassifier):
     # ---------------------------------------------------------------- fitting
 
     def _solve(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
-        if options.group is not None:
-            return self._solve_in_processes(graph, split, options)
         parameters = self.get_params(deep=False)
-        seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
-        normalizer = FeatureNormalizer.fit(graph, self.features)
-        network = make_network(parameters, graph, torch.Generator().manual_seed(seeds[0]))
-        objective = make_objective(parameters, graph, split)
-        rules = (objective, make_stopping(parameters, graph, split), trainer_settings(parameters, graph))
-        trainer: Trainer
-        if self.batch == "full":
-            operators = GraphOperators(normalizer.apply(graph))
-            generator = torch.Generator().manual_seed(seeds[1])
-            trainer = Trainer(network, operators, *rules, generator, int(seeds[2]), options.watch)
-        else:
-            check_by_parts(parameters)
-            source = Source(graph, normalizer)
-            sizes = (self.parts, self.halo, self.steps_per_epoch, int(seeds[1]))
-            trainer = PartitionTrainer(network, source, *sizes, *rules, int(seeds[2]), options.watch)
-        if options.checkpoint is not None:
-            place = options.checkpoint
-            ids = torch.arange(graph.num_nodes)
-            kept = Checkpoints(place.folder, about_training(self, graph, split), ids, place.every, warn=_warn)
-            trainer.keep = kept.keep
-            kept.begin(trainer, place.resume)
-        result = trainer.run()
-        if isinstance(trainer, PartitionTrainer):
-            output = exact_output(network, trainer.source)
-        else:
-            output = _evaluate(network, operators)
-        return self._learnt(network, normalizer, objective.prior.numpy(), seeds, result, output)
-
-    def _solve_in_processes(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
-        from ncgc.training.engines.distributed.fitting import train_in_processes
-
-        found = train_in_processes(self, graph, split, options)
-        self.communication_ = found.account
-        return self._learnt(
-            found.network, found.normalizer, found.prior, found.seeds, found.result, found.output, found.complete
-        )
-
-    def _learnt(
-        self,
-        network: SOGN,
-        normalizer: FeatureNormalizer,
-        prior: np.ndarray,
-        seeds: list[int],
-        result: TrainingResult,
-        output: Output,
-        complete: bool = True,
-    ) -> Prediction:
-        """Set what training has learnt; the centroids are those of the clusters that the trained embeddings form.
-
-        The centroids of the last epoch need not lie among the embeddings: weight decay draws these together, and the
-        centroids stay where they were, until one of them is nearest to all.
-        """
-        self.network_, self.normalizer_, self.prior_ = network, normalizer, prior
+        place: Placement = OneProcess() if options.group is None else SeveralProcesses(options.group)
+        seeds = place.seeds(np.random.SeedSequence(self.random_state).generate_state(3))
         self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
-        self.centroids_ = result.centroids
-        if self.centroids_ is not None and complete:
-            embeddings, classes = network.clustered(output), output.logits.shape[1]
-            self.centroids_ = initial_centroids(embeddings, classes, "kmeans", int(seeds[2]))
+        self.normalizer_ = place.place(graph, parameters)
+        self.network_ = make_network(parameters, graph, torch.Generator().manual_seed(seeds[0]))
+        objective = make_objective(parameters, graph, split, place.ownership)
+        stopping = make_stopping(parameters, graph, split, place.ownership)
+        learner = make_learner(parameters, graph, self.network_, objective, seeds[2])
+        trainer = Trainer(place.engine(learner, seeds[1]), stopping, self.epochs, place.watching(options.watch))
+        if options.checkpoint is not None:
+            about = about_training(self, graph, split)
+            Checkpoints.of(options.checkpoint, about, place.ids, place.peers, _warn).attach(trainer)
+        result = trainer.run()
+        self.communication_ = place.finish()
+        output = place.output(self.network_)
+        self.prior_ = objective.prior.numpy()
+        self.centroids_ = self._final_centroids(learner, output, seeds[2]) if place.complete else None
         return _prediction(
             output,
             history=result.history,
             best_epoch=result.best_epoch,
             termination=result.termination,
             seconds=result.seconds,
-            complete=complete,
+            complete=place.complete,
         )
+
+    def _final_centroids(self, learner: Learner, output: Output, seed: int) -> torch.Tensor | None:
+        """(K, d) the centroids of the clusters that the trained embeddings form; None without the KL part.
+
+        The centroids of the last epoch need not lie among the embeddings: weight decay draws these together, and the
+        centroids stay where they were, until one of them is nearest to all.
+        """
+        assert learner.supervision is not None
+        if learner.supervision.centroids is None:
+            return None
+        return initial_centroids(self.network_.clustered(output), output.logits.shape[1], "kmeans", seed)
 
     # ---------------------------------------------------------------- using
 
@@ -180,9 +147,7 @@ class NCGC(NCGCParameters, NodeClassifier):
         return numbers
 
     def _predict_other(self, graph: Graph) -> Prediction:
-        if self.batch == "partitions":
-            return _prediction(exact_output(self.network_, Source(graph, self.normalizer_)))
-        return _prediction(_evaluate(self.network_, GraphOperators(self.normalizer_.apply(graph))))
+        return _prediction(evaluate(self.network_, graph, self.normalizer_, self.batch))
 
     # ---------------------------------------------------------------- keeping
 
@@ -202,6 +167,8 @@ class NCGC(NCGCParameters, NodeClassifier):
         return {"network": network_description(self.network_)}
 
     def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray], details: Mapping[str, Any]) -> None:
+        if not isinstance(details.get("network"), Mapping):
+            raise ValueError("model.json has no 'network'")
         own = {name.removeprefix(NETWORK): array for name, array in arrays.items() if name.startswith(NETWORK)}
         self.network_ = restored_network(details["network"], own, graph.num_features, graph.num_classes)
         width = graph.num_classes if self.network_.decoupled else self.network_.hidden
@@ -211,13 +178,6 @@ class NCGC(NCGCParameters, NodeClassifier):
         if prior is None:
             raise ValueError("weights.safetensors has no tensor 'prior'")
         self.prior_ = prior
-
-
-def _evaluate(network: SOGN, operators: GraphOperators) -> Output:
-    """Embeddings and logits of all nodes, without dropout."""
-    with torch.no_grad():
-        output: Output = network.eval()(operators)
-    return output
 
 
 def _prediction(output: Output, **rest: Any) -> Prediction:

@@ -20,8 +20,9 @@ from ncgc.nn.state import load_state
 from ncgc.params.heuristics import automatic_input_dropout, automatic_norm, automatic_weight_decay
 from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import check_parameters
-from ncgc.training import BestValidation, StablePredictions, StoppingRule, TrainerSettings
-from ncgc.training.engines.partition import WHOLE, Share
+from ncgc.training import Adam, BestValidation, StablePredictions, StoppingRule
+from ncgc.training.engines.partition import WHOLE, Ownership
+from ncgc.training.learner import Learner, SelfSupervision
 
 SAME = (
     "hidden",
@@ -38,9 +39,6 @@ SAME = (
 LOSS = (
     "epsilon", "sinkhorn_iterations", "prior", "prior_momentum", "prior_shrinkage", "pseudo_label_scores",
     "warmup", "ramp",
-)  # fmt: skip
-TRAINING = (
-    "learning_rate", "decay_on", "averaging", "schedule", "epochs", "pseudo_label_source", "teacher", "centroids",
 )  # fmt: skip
 
 
@@ -59,13 +57,15 @@ def make_network(parameters: Mapping[str, Any], graph: Graph, generator: torch.G
     )
 
 
-def make_objective(parameters: Mapping[str, Any], graph: Graph, split: Split, share: Share = WHOLE) -> Objective:
-    """The losses over the nodes of a share; of the graph's labels they get those of the training nodes."""
+def make_objective(
+    parameters: Mapping[str, Any], graph: Graph, split: Split, ownership: Ownership = WHOLE
+) -> Objective:
+    """The losses over the nodes of this process; of the graph's labels they get those of the training nodes."""
     labels = split.training_labels(graph)  # -1 but on the training nodes: the only labels from here on
     auto = automatic_relaxation(len(split.train), graph.num_classes)
     given = parameters["relaxation"]
-    train, labelled = share.local(split.train)
-    unlabelled, _ = share.local(np.flatnonzero(labels < 0))
+    train, labelled = ownership.local(split.train)
+    unlabelled, _ = ownership.local(np.flatnonzero(labels < 0))
     return Objective(
         ObjectiveSettings(
             kl_weight=parameters["kl_weight"] if parameters["kl"] else 0.0,
@@ -79,24 +79,64 @@ def make_objective(parameters: Mapping[str, Any], graph: Graph, split: Split, sh
         torch.from_numpy(train),
         torch.from_numpy(labels[split.train][labelled]),
         torch.from_numpy(unlabelled),
-        share.reduction,
+        ownership.reduction,
     )
 
 
-def make_stopping(parameters: Mapping[str, Any], graph: Graph, split: Split, share: Share = WHOLE) -> StoppingRule:
+def make_stopping(
+    parameters: Mapping[str, Any], graph: Graph, split: Split, ownership: Ownership = WHOLE
+) -> StoppingRule:
     """When to stop and what to keep: by the validation labels, or without labels where there are none."""
     settled = parameters["warmup"] + parameters["ramp"] if (parameters["kl"] or parameters["pl"]) else 0
     if len(split.val):
-        place, mine = share.local(split.val)
+        place, mine = ownership.local(split.val)
         index, labels = torch.from_numpy(place), torch.from_numpy(graph.labels[split.val][mine])
         first = settled if parameters["choose_from"] == "settled" else 0
         patience, weigh = parameters["patience"], parameters["weigh_validation"]
-        return BestValidation(index, labels, patience, settled, weigh, first, share.reduction)
-    return StablePredictions(parameters["patience"], settled, reduction=share.reduction)
+        return BestValidation(index, labels, patience, settled, weigh, first, ownership.reduction)
+    return StablePredictions(parameters["patience"], settled, reduction=ownership.reduction)
 
 
-def trainer_settings(parameters: Mapping[str, Any], graph: Graph) -> TrainerSettings:
-    return TrainerSettings(weight_decay=weight_decay(parameters, graph), **_chosen(parameters, TRAINING))
+def make_learner(
+    parameters: Mapping[str, Any], graph: Graph, network: SOGN, objective: Objective, centroid_seed: int
+) -> Learner:
+    """The weights in training: the network with Adam, its averages, and what self-supervision remembers.
+
+    Args:
+        parameters: of NCGC.
+        graph: whose size and density decide the weight decay where that is "auto".
+        network: to train.
+        objective: its losses.
+        centroid_seed: of the centroids' start.
+    """
+    groups = parameter_groups(network, weight_decay(parameters, graph), parameters["decay_on"])
+    return Learner(
+        network,
+        Adam(groups, lr=parameters["learning_rate"], fused=True),
+        averaging=parameters["averaging"],
+        schedule=parameters["schedule"],
+        epochs=parameters["epochs"],
+        supervision=SelfSupervision(
+            objective,
+            teacher=parameters["teacher"],
+            source=parameters["pseudo_label_source"],
+            centroids=parameters["centroids"],
+            seed=int(centroid_seed),
+        ),
+        reduction=objective.reduction,
+    )
+
+
+def parameter_groups(network: SOGN, decay: float, decay_on: str) -> list[dict[str, Any]]:
+    """Adam's groups: which weights decay, "all" or those of the "first" layer, and which do not."""
+    parameters = dict(network.named_parameters())
+    if decay_on == "all":
+        return [{"params": list(parameters.values()), "weight_decay": decay}]
+    first = {name for name in parameters if name.startswith(("entry", "convs.0."))}
+    return [
+        {"params": [parameters[name] for name in parameters if name in first], "weight_decay": decay},
+        {"params": [parameters[name] for name in parameters if name not in first], "weight_decay": 0.0},
+    ]
 
 
 def weight_decay(parameters: Mapping[str, Any], graph: Graph) -> float:

@@ -19,7 +19,8 @@ from ncgc.models.base import FitOptions, NodeClassifier, Prediction
 from ncgc.nn import GraphOperators, Output
 from ncgc.nn.state import load_state, state_arrays
 from ncgc.params.parameter import declared
-from ncgc.training import Adam, KeepEpoch, LastEpoch, Stationary, StoppingRule, TrainingResult, Watcher, descend
+from ncgc.training import Adam, KeepEpoch, LastEpoch, Stationary, StoppingRule, TrainingResult, Watcher
+from ncgc.training.engines.full_batch import train_full_batch
 from ncgc.training.engines.partition.label_blocks import LabelOperators
 from ncgc.training.engines.partition.part_operators import Source
 
@@ -145,12 +146,12 @@ class NetworkClassifier(NodeClassifier):
         """All of training; the best weights are in the network afterwards."""
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
 
-        def look() -> Tensor:
+        def evaluate() -> Tensor:
             logits: Tensor = network(data.seen, None).logits
             return logits
 
-        return descend(
-            network, optimizer, lambda epoch: self.loss(data, network, epoch), look, stopping, self.epochs, watch
+        return train_full_batch(
+            network, optimizer, lambda epoch: self.loss(data, network, epoch), evaluate, stopping, self.epochs, watch
         )
 
     def infer(self, network: nn.Module, operators: GraphOperators) -> Output:

@@ -12,7 +12,8 @@ from torch.nn.functional import cross_entropy
 from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.nn import GraphOperators, Output
 from ncgc.ops import FeatureMatrix
-from ncgc.training import Adam, StoppingRule, TrainingResult, Watcher, descend
+from ncgc.training import Adam, StoppingRule, TrainingResult, Watcher
+from ncgc.training.engines.full_batch import train_full_batch
 
 
 class RowNetwork(Protocol):
@@ -51,12 +52,12 @@ class RowClassifier(NetworkClassifier):
         def loss(epoch: int) -> Tensor:
             return cross_entropy(on_rows.layers(train, data.drops).logits, data.labels)
 
-        def look() -> Tensor:
+        def evaluate() -> Tensor:
             logits = torch.zeros(data.graph.num_nodes, data.num_classes)
             logits[seen] = on_rows.layers(val).logits
             return logits
 
-        return descend(network, optimizer, loss, look, stopping, self.epochs, watch)
+        return train_full_batch(network, optimizer, loss, evaluate, stopping, self.epochs, watch)
 
 
 def smoothed_rows(operators: GraphOperators, nodes: Tensor, smooth: Callable[[Tensor], Tensor]) -> Tensor:

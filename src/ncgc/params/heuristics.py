@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Share of non-zero entries from which features count as dense. PubMed, the densest bag of words of documents, has 0.10; Photo 0.35.
-DENSE = 0.2
+from ncgc.graph.features import DENSE
+
 MANY_NEIGHBOURS = 6.0  # mean degree from which weight decay is weak (PubMed: 4.5; CS: 8.9)
 STRONG_DECAY, WEAK_DECAY = 5e-3, 5e-4
 

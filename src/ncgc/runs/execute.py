@@ -15,7 +15,7 @@ import numpy as np
 from ncgc.datasets import Split
 from ncgc.evaluation.calibration import LEAST
 from ncgc.graph import Graph
-from ncgc.params.heuristics import DENSE
+from ncgc.graph.features import DENSE
 from ncgc.runs.environment import environment, peak_memory, reset_peak_memory
 from ncgc.runs.load import LabelledGraph, load
 from ncgc.runs.result import RunResult

@@ -13,10 +13,10 @@ from ncgc.datasets import Split, load_dataset, make_split
 from ncgc.errors import InputError
 from ncgc.graph import Graph
 from ncgc.io import GraphTables, read_graph
-from ncgc.io.tables.assemble import GRAPHML
 from ncgc.io.tables.columns import named_column
-from ncgc.io.tables.roles import read_split
-from ncgc.io.tables.tables import as_table
+from ncgc.io.tables.labels import read_split
+from ncgc.io.tables.read_graph import GRAPHML
+from ncgc.io.tables.table import as_table
 from ncgc.runs.source import DatasetSource, TableSource
 
 

@@ -1,17 +1,16 @@
-"""From a network and an objective to trained weights."""
+"""From a network and a loss to trained weights: one loop, and engines that run its epochs."""
 
-from ncgc.training.adam import Adam
 from ncgc.training.checkpoint import Checkpointing
-from ncgc.training.descent import descend
 from ncgc.training.history import History, TrainingResult, Watcher
-from ncgc.training.keep import KeepEpoch, LastEpoch, Stationary
-from ncgc.training.stopping import BestValidation, StablePredictions, StoppingRule
-from ncgc.training.trainer import Trainer, TrainerSettings
+from ncgc.training.optimizer import Adam
+from ncgc.training.stopping import BestValidation, KeepEpoch, LastEpoch, StablePredictions, Stationary, StoppingRule
+from ncgc.training.trainer import Engine, Trainer
 
 __all__ = [
     "Adam",
     "BestValidation",
     "Checkpointing",
+    "Engine",
     "History",
     "KeepEpoch",
     "LastEpoch",
@@ -19,8 +18,6 @@ __all__ = [
     "Stationary",
     "StoppingRule",
     "Trainer",
-    "TrainerSettings",
     "TrainingResult",
     "Watcher",
-    "descend",
 ]

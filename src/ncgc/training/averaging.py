@@ -1,8 +1,9 @@
-"""WeightAverage: a slow copy of the weights, to look with and to keep."""
+"""Averages over the epochs: of the weights, to evaluate with and to keep, and of the predictions, to make pseudo-labels of."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -20,8 +21,10 @@ class WeightAverage:
     >>> with torch.no_grad():
     ...     _ = layer.weight.fill_(1.0)
     >>> average.update()
-    >>> average(torch.ones(1, 1)).shape
-    torch.Size([1, 1])
+    >>> with average.in_network():
+    ...     evaluated = layer.weight.item()
+    >>> evaluated != layer.weight.item()
+    True
     """
 
     def __init__(self, network: nn.Module, decay: float):
@@ -36,9 +39,47 @@ class WeightAverage:
         names = list(self.weights)
         torch._foreach_lerp_([self.weights[name] for name in names], [latest[name] for name in names], 1 - decay)
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """The network's answer with the averaged weights."""
-        return torch.func.functional_call(self.network, self.weights, arguments, named)
+    @contextmanager
+    def in_network(self) -> Iterator[None]:
+        """Inside, the network has the averaged weights."""
+        latest = {name: value.detach().clone() for name, value in self.network.named_parameters()}
+        self.network.load_state_dict(self.state_dict())
+        try:
+            yield
+        finally:
+            self.network.load_state_dict(self.network.state_dict() | latest)
 
     def state_dict(self) -> dict[str, Tensor]:
+        """The averaged weights, with the network's own buffers."""
         return self.network.state_dict() | self.weights
+
+
+class PredictionAverage:
+    """P̄ ← d_t·P̄ + (1−d_t)·softmax(logits) after every epoch, with d_t = min(d, t/(t+9)): a mean at first, then one that forgets.
+
+    Predictions with few labels swing from epoch to epoch, on Computers by several points of accuracy. Pseudo-labels from a
+    bad epoch are learnt and stay; their average is about as good as the best epochs.
+
+    >>> average = PredictionAverage(0.9)
+    >>> average.update(torch.tensor([[0.0, 0.0]])).exp()
+    tensor([[0.5000, 0.5000]])
+    """
+
+    def __init__(self, memory: float):
+        self.memory, self.epochs = memory, 0
+        self.mean = torch.zeros(0)
+
+    @torch.no_grad()
+    def update(self, logits: Tensor) -> Tensor:
+        """(n, K) log P̄ with these (n, K) logits taken in; it may be used like logits."""
+        latest = logits.softmax(dim=1)
+        if self.epochs:
+            self.mean.lerp_(latest, 1 - min(self.memory, self.epochs / (self.epochs + 9)))
+        else:
+            self.mean = latest
+        self.epochs += 1
+        return self.log_mean()
+
+    def log_mean(self) -> Tensor:
+        """(n, K) log P̄."""
+        return self.mean.clamp_min(torch.finfo(self.mean.dtype).tiny).log()

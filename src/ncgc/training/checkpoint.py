@@ -17,7 +17,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from safetensors import SafetensorError
@@ -25,7 +25,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from ncgc.errors import CheckpointError, OutputError
-from ncgc.training.snapshot import Snapshot, put, take
+from ncgc.training.history import History
+from ncgc.training.learner import State, prefixed, under
+from ncgc.training.stopping import Resumable
 from ncgc.training.trainer import Trainer
 
 KEPT = 2
@@ -74,6 +76,52 @@ class Single:
         return [number]
 
 
+@dataclass
+class Snapshot:
+    """All that a trainer needs to go on as if nothing had happened, taken between two epochs.
+
+    Attributes:
+        epoch: how many are done.
+        state: that of the engine, with the best weights, the history and what the stopping rule remembers.
+    """
+
+    epoch: int
+    state: State
+
+    @classmethod
+    def take(cls, trainer: Trainer) -> Snapshot:
+        """The state of a trainer; its tensors are not copies: write them before the next epoch."""
+        state = trainer.engine.state()
+        stopping = cast(Resumable, trainer.stopping)
+        state.tensors |= prefixed("best", trainer.best)
+        state.rows |= prefixed("stopping", stopping.rows())
+        state.values |= {
+            "history": trainer.history.rows,
+            "stopping": stopping.state(),
+            "best_epoch": trainer.best_epoch,
+            "seconds": trainer.spent,
+        }
+        return cls(trainer.done, state)
+
+    def put(self, trainer: Trainer) -> None:
+        """Bring a trainer that has not begun to this state."""
+        state = self.state
+        try:
+            trainer.best, trainer.best_epoch = under(state.tensors, "best"), state.values["best_epoch"]
+            trainer.engine.load_state(state)
+            stopping = cast(Resumable, trainer.stopping)
+            stopping.load_state(state.values["stopping"])
+            stopping.load_rows(under(state.rows, "stopping"))
+        except (KeyError, RuntimeError, ValueError) as error:
+            raise CheckpointError(
+                f"The checkpoint of epoch {self.epoch} does not fit this training ({str(error).splitlines()[0]}); "
+                "give the parameters it was made with, or another folder."
+            ) from None
+        trainer.history = History()
+        trainer.history.rows = [dict(row) for row in state.values["history"]]
+        trainer.done, trainer.spent = self.epoch, state.values["seconds"]
+
+
 def about_training(model: Any, graph: Any, split: Any) -> dict[str, Any]:
     """What makes two trainings the same: parameters, the graph's size and name, and the nodes of the split."""
     nodes = hashlib.sha256()
@@ -104,6 +152,7 @@ class Checkpoints:
         peers: Peers | None = None,
         warn: Callable[[str], None] = lambda sentence: None,
     ):
+        self.resumes = False
         self.folder, self.ids, self.every = Path(folder), ids, every
         self.about = json.loads(json.dumps(dict(about), default=str))
         self.peers, self.warn = peers or Single(), warn
@@ -113,7 +162,7 @@ class Checkpoints:
     def keep(self, trainer: Trainer, epoch: int) -> None:
         """Write a checkpoint if it is time for one: what :class:`Trainer` calls after every epoch."""
         if epoch % self.every == 0:
-            self.write(take(trainer))
+            self.write(Snapshot.take(trainer))
 
     def write(self, snapshot: Snapshot) -> None:
         """Every process writes its rows, the first one the rest, and renames when all have written."""
@@ -123,16 +172,16 @@ class Checkpoints:
             if self.peers.rank == 0:
                 shutil.rmtree(workshop, ignore_errors=True)  # of a run that was killed here
                 workshop.mkdir(parents=True)
-                _save(snapshot.tensors, workshop / STATE)
+                _save(snapshot.state.tensors, workshop / STATE)
             self.peers.barrier()
-            _save({"ids": self.ids, **snapshot.rows}, workshop / _rows_name(self.peers.rank))
+            _save({"ids": self.ids, **snapshot.state.rows}, workshop / _rows_name(self.peers.rank))
             self.peers.barrier()
             if self.peers.rank == 0:
                 names = [STATE, *(_rows_name(rank) for rank in range(self.peers.size))]
                 index = {
                     "epoch": snapshot.epoch,
                     "about": self.about,
-                    "values": snapshot.values,
+                    "values": snapshot.state.values,
                     "files": {name: _digest(workshop / name) for name in names},
                 }
                 _write_index(workshop / INDEX, index)
@@ -156,6 +205,26 @@ class Checkpoints:
             shutil.rmtree(folder, ignore_errors=True)
 
     # ---------------------------------------------------------------- reading
+
+    @classmethod
+    def of(
+        cls,
+        place: Checkpointing,
+        about: Mapping[str, Any],
+        ids: Tensor,
+        peers: Peers | None = None,
+        warn: Callable[[str], None] = lambda sentence: None,
+    ) -> Checkpoints:
+        """Those of a :class:`Checkpointing`."""
+        checkpoints = cls(place.folder, about, ids, place.every, peers, warn)
+        checkpoints.resumes = place.resume
+        return checkpoints
+
+    def attach(self, trainer: Trainer) -> None:
+        """Resume the trainer where that was asked for, and write a checkpoint every few epochs of it."""
+        self.begin(trainer, self.resumes)
+        self.peers.barrier()  # nobody writes while another one reads
+        trainer.keep = self.keep
 
     def found(self) -> list[Path]:
         """The checkpoints in the folder, the latest first."""
@@ -187,7 +256,7 @@ class Checkpoints:
     def resume(self, trainer: Trainer) -> int:
         """Bring the trainer to the latest checkpoint that is whole and return its epoch; an error if there is none."""
         snapshot = self.latest()
-        put(trainer, snapshot)
+        snapshot.put(trainer)
         return snapshot.epoch
 
     def latest(self) -> Snapshot:
@@ -244,7 +313,7 @@ class Checkpoints:
             if _digest(folder / name) != digest:
                 raise ValueError(f"{name} does not fit its checksum")
         shards = [load_file(folder / name) for name in index["files"] if name != STATE]
-        return Snapshot(index["epoch"], load_file(folder / STATE), self._own(shards), index["values"])
+        return Snapshot(index["epoch"], State(load_file(folder / STATE), self._own(shards), index["values"]))
 
     def _own(self, shards: list[dict[str, Tensor]]) -> dict[str, Tensor]:
         """The rows of this process's nodes, whoever wrote them."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 # called after every epoch with its number, counted from 1, and its quantities by name
 Watcher = Callable[[int, dict[str, float]], None]
@@ -74,11 +73,9 @@ class TrainingResult:
         best_epoch: the epoch that the weights are from; 0: the first weights.
         termination: why it ended, in words.
         seconds: how long it took, earlier parts of a resumed training included.
-        centroids: (K, d) the centroids of the clustering loss, if there were any at that epoch.
     """
 
     history: History
     best_epoch: int
     termination: str
     seconds: float
-    centroids: Tensor | None = None

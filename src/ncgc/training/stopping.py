@@ -1,4 +1,9 @@
-"""When to stop, and which epoch's weights to keep."""
+"""When to stop, and which epoch's weights to keep.
+
+NCGC's rules are :class:`BestValidation` and, without validation labels, :class:`StablePredictions`. Those of other papers are
+:class:`KeepEpoch`; they differ from paper to paper, and so do results. Without validation labels other methods have
+:class:`Stationary` or :class:`LastEpoch`.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +13,46 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from ncgc.errors import ParameterError
 from ncgc.losses import hard_cross_entropy
 from ncgc.ops import ALONE, Reduction
 
+RULES = ("last", "loss", "accuracy", "latest", "both", "ranked")  # of KeepEpoch
+
 
 class StoppingRule(Protocol):
-    """Looks at the logits of every epoch. ``observe`` says whether to keep this epoch's weights, ``stop`` why to stop."""
+    """Sees the logits of an epoch, decides whether to keep its weights, and when to stop.
+
+    Attributes:
+        best_epoch: the epoch whose weights are kept; set by :meth:`observe`.
+        keeps_last: whether the weights of the last epoch are kept, whatever they are: no copies are made then.
+        averaging: the memory of an average of the weights that is evaluated and kept in their place; 0: none.
+    """
 
     best_epoch: int
+    keeps_last: bool
+    averaging: float
+
+    def evaluates(self, epoch: int) -> bool:
+        """Whether it needs the logits of this epoch; an evaluation pass would be wasted otherwise."""
 
     def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
-        """Quantities for the history; ``self.best_epoch == epoch`` afterwards means: keep these weights."""
+        """Take in an epoch.
+
+        Args:
+            epoch: counted from 1.
+            logits: (n, K) of an evaluation pass; empty where :meth:`evaluates` said no.
+
+        Returns:
+            Quantities for the history. ``best_epoch == epoch`` afterwards means: keep these weights.
+        """
 
     def stop(self, epoch: int) -> str | None:
         """The reason to stop after this epoch, or None to go on."""
 
 
 class Resumable(StoppingRule, Protocol):
-    """A StoppingRule that can go on after an interruption."""
+    """A rule that can go on after an interruption."""
 
     def state(self) -> dict[str, Any]:
         """What it remembers, as JSON takes it."""
@@ -40,7 +67,17 @@ class Resumable(StoppingRule, Protocol):
         """Remember it again."""
 
 
-class BestValidation:
+class _EveryEpoch:
+    """What most rules have in common: they evaluate every epoch and keep a copy of the best."""
+
+    keeps_last = False
+    averaging = 0.0
+
+    def evaluates(self, epoch: int) -> bool:
+        return True
+
+
+class BestValidation(_EveryEpoch):
     """Keeps the epoch of best validation accuracy, of equals the one with the lower validation loss.
 
     Patience is counted only once the clustering losses are at full weight (``settled`` epochs), or a model that does not
@@ -156,7 +193,7 @@ def _drawn_per_class(labels: Tensor, reduction: Reduction) -> bool:
     return len(counts) > 2 and bool((counts == counts[0]).all())
 
 
-class StablePredictions:
+class StablePredictions(_EveryEpoch):
     """For a split without validation nodes: a rule that uses no labels.
 
     Training goes on until, over a window of ``patience`` epochs at full weight, no more than ``tolerance`` of all nodes
@@ -203,3 +240,140 @@ class StablePredictions:
     def stop(self, epoch: int) -> str | None:
         done = epoch > self.settled and (epoch - self.settled) % self.patience == 0 and self._moved <= self.tolerance
         return "predictions are stable" if done else None
+
+
+class LastEpoch:
+    """Keeps the last weights, whatever they are; evaluates nothing."""
+
+    keeps_last = True
+    averaging = 0.0
+
+    def __init__(self) -> None:
+        self.best_epoch = 0
+
+    def evaluates(self, epoch: int) -> bool:
+        return False
+
+    def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
+        self.best_epoch = epoch
+        return {}
+
+    def stop(self, epoch: int) -> str | None:
+        return None
+
+
+class Stationary(LastEpoch):
+    """Keeps the average of the last weights, and stops where training only wanders: a rule without validation labels.
+
+    With a constant step size and dropout the predictions of single epochs differ by some per cent of the nodes to the end,
+    and by far more where steps are large (Meta-PN, PTA); those of weights averaged over half a window do not. Every
+    ``window`` epochs it evaluates. Let c be the share of nodes that changed their class since the last evaluation. While
+    training makes progress c falls, or more training labels are predicted right. It stops when no more training labels are
+    right than ever before and c is no smaller than at the evaluation before, or at most ``tolerance``.
+
+    Args:
+        index: (l,) training nodes.
+        labels: (l,) their classes.
+        window: epochs between two evaluations.
+        tolerance: a share of nodes small enough to stop at.
+    """
+
+    def __init__(self, index: Tensor, labels: Tensor, window: int, tolerance: float = 0.001):
+        super().__init__()
+        self.index, self.labels, self.window, self.tolerance = index, labels, window, tolerance
+        self.averaging = max(1.0 - 2.0 / window, 0.0)
+        self._classes: Tensor | None = None  # (n,) at the last evaluation
+        self._moved, self._right = float("inf"), -1.0
+        self._wanders = False
+
+    def evaluates(self, epoch: int) -> bool:
+        return epoch % self.window == 0
+
+    def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
+        self.best_epoch, self._wanders = epoch, False
+        if not self.evaluates(epoch):
+            return {}
+        classes, before = logits.argmax(dim=1), self._classes
+        right = (classes[self.index] == self.labels).double().mean().item()
+        moved = float("inf") if before is None else (classes != before).double().mean().item()
+        still = moved <= self.tolerance or self._moved <= moved
+        self._wanders = before is not None and still and right <= self._right
+        self._classes, self._moved, self._right = classes, moved, max(right, self._right)
+        return {} if before is None else {"moved": moved}
+
+    def stop(self, epoch: int) -> str | None:
+        return "predictions wander and settle no further" if self._wanders else None
+
+
+class KeepEpoch(_EveryEpoch):
+    """Keeps the best epoch on the validation nodes by one of these rules, and stops by patience or by a window.
+
+    - ``"loss"``: the lowest validation loss (GCNII, DAGNN, GPR-GNN, GRAND).
+    - ``"accuracy"``: the highest validation accuracy, the first of equals; ``"latest"``: the last of equals (GraphMix).
+    - ``"both"``: an epoch at which neither accuracy nor loss has ever been better (GAT).
+    - ``"ranked"``: the highest accuracy, of equals the lowest loss (APPNP, PTA).
+    - ``"last"``: the last epoch; validation only stops (GCN).
+
+    Args:
+        index, labels: (m,) validation nodes and their classes.
+        patience: stop when for so many epochs nothing got better: what is kept or, with ``either``, accuracy or loss, of
+            which to be as good as ever is then enough (GAT, APPNP, GRAND).
+        window: stop when the loss exceeds the mean of so many losses before it, after epoch ``window_after``.
+    """
+
+    def __init__(
+        self,
+        rule: str,
+        index: Tensor,
+        labels: Tensor,
+        patience: int | None = None,
+        *,
+        either: bool = False,
+        window: int | None = None,
+        window_after: int = 0,
+    ):
+        if rule not in RULES:
+            raise ParameterError(
+                f"The rule to keep an epoch by must be one of {', '.join(RULES)}. Got {rule!r} instead."
+            )
+        self.rule, self.index, self.labels = rule, index, labels
+        self.patience, self.either = patience, either
+        self.window, self.window_after = window, window_after
+        self.best_epoch = 0
+        self._accuracy, self._loss = -1.0, float("inf")  # the best of each so far
+        self._kept = (-1.0, float("-inf"))  # accuracy and −loss of the kept epoch
+        self._fresh = 0  # the epoch at which something last got better
+        self._losses: list[float] = []
+
+    def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
+        chosen = logits[self.index]
+        loss = torch.nn.functional.cross_entropy(chosen, self.labels).item()
+        accuracy = (chosen.argmax(dim=1) == self.labels).double().mean().item()
+        if self._better(accuracy, loss):
+            self.best_epoch, self._kept = epoch, (accuracy, -loss)
+            self._fresh = epoch if self.rule != "last" else self._fresh
+        if (self.either or self.rule == "last") and (accuracy >= self._accuracy or loss <= self._loss):
+            self._fresh = epoch
+        self._accuracy, self._loss = max(accuracy, self._accuracy), min(loss, self._loss)
+        self._losses.append(loss)
+        return {"val_accuracy": accuracy, "val_loss": loss}
+
+    def _better(self, accuracy: float, loss: float) -> bool:
+        if self.rule == "loss":
+            return loss < self._loss
+        if self.rule == "accuracy":
+            return accuracy > self._accuracy
+        if self.rule == "latest":
+            return accuracy >= self._accuracy
+        if self.rule == "both":
+            return accuracy >= self._accuracy and loss <= self._loss
+        return self.rule == "last" or (accuracy, -loss) > self._kept
+
+    def stop(self, epoch: int) -> str | None:
+        if self.patience is not None and epoch - self._fresh >= self.patience:
+            return "no gain on the validation nodes"
+        if self.window is not None and epoch > max(self.window, self.window_after):
+            before = self._losses[-self.window - 1 : -1]
+            if self._losses[-1] > sum(before) / len(before):
+                return "the validation loss rises"
+        return None

@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from ncgc.datasets import load_dataset, make_split
 from ncgc.errors import NCGCError, ParameterError, TrainingError
 from ncgc.graph import Graph
+from ncgc.io.formats.pyg import to_pyg
 from ncgc.losses import Objective, initial_centroids
 from ncgc.models.ncgc import NCGC
 from ncgc.nn import SOGN, GraphOperators, Output
@@ -102,7 +103,7 @@ def make_epochs(graph: Graph, backbone: str, heads: int, ways: tuple[str, ...], 
             epochs[way] = Epoch(network, lambda: network(operators, generator), objective, start, lr, decay, True)
             continue
         stock = StockNCGC(network, graph.num_features, graph.num_classes).train()
-        x = graph.to_data().x
+        x = to_pyg(graph).x
         edges = edge_index(graph) if way == "edge_index" else csr_adjacency(graph)
         walk = lambda stock=stock, x=x, edges=edges: stock(x, edges)  # noqa: E731
         epochs[way] = Epoch(stock, walk, objective, start, lr, decay, False)

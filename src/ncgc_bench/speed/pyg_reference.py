@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv
 
 from ncgc.graph import Graph
+from ncgc.io.formats.pyg import to_pyg
 from ncgc.nn import SOGN, Output
 
 
@@ -65,7 +66,7 @@ def _pairs(stock: nn.ModuleList, ours: nn.ModuleList) -> list[tuple[Any, Any]]:
 
 def edge_index(graph: Graph) -> Tensor:
     """(2, m), as PyG's data sets give it."""
-    return graph.to_data().edge_index
+    return to_pyg(graph).edge_index
 
 
 def csr_adjacency(graph: Graph) -> Tensor:

@@ -13,8 +13,8 @@ import pytest
 
 from ncgc import NCGC
 from ncgc.io import read_graph
-from ncgc.io.tables.attach import attach_nodes
-from ncgc.io.tables.reading import Reading
+from ncgc.io.tables.new_nodes import attach_nodes
+from ncgc.io.tables.read_graph import TableSchema
 from ncgc.models.stored import save_model
 
 
@@ -43,7 +43,7 @@ def made(tmp_path_factory):
     found = read_graph(nodes, edges, id="person", label="kind", source="who", target="whom")
     model = NCGC(hidden=8, epochs=30, warmup=5, ramp=5).fit(found.graph)
     model.calibrate(2)
-    save_model(model, root / "run" / "model", extra=Reading.of(found).to_dict())
+    save_model(model, root / "run" / "model", extra=TableSchema.of(found).to_dict())
     new, links = tables(40, 60, seed=1)
     new.to_csv(root / "labelled.csv", index=False)
     new.drop(columns="kind").to_csv(root / "new.csv", index=False)
@@ -78,7 +78,7 @@ def test_the_probabilities_are_the_models_calibrated_ones(predict, made, tmp_pat
     assert predict("--out", tmp_path / "p.parquet", model="run/model").code == 0
     frame = pd.read_parquet(tmp_path / "p.parquet")
     model = NCGC.load(made / "run")
-    attached = attach_nodes(model.graph_, made / "new.csv", made / "links.csv", Reading.from_dict(model.extra_))
+    attached = attach_nodes(model.graph_, made / "new.csv", made / "links.csv", TableSchema.from_dict(model.extra_))
     expected = model.predict_proba(attached.graph)[attached.new]
     np.testing.assert_array_equal(frame[["p_cat", "p_dog"]], expected)
     model.calibration_ = None
@@ -196,7 +196,7 @@ def test_features_from_a_file(ncgc, made, tmp_path):
         nodes, edges, id="person", label="kind", source="who", target="whom", features=tmp_path / "old.npy"
     )
     model = NCGC(hidden=8, epochs=10, warmup=2, ramp=2).fit(found.graph)
-    save_model(model, tmp_path / "m", extra=Reading.of(found).to_dict())
+    save_model(model, tmp_path / "m", extra=TableSchema.of(found).to_dict())
     np.save(tmp_path / "new.npy", tables(40, 60, seed=1)[0][["height"]].to_numpy())
     words = ("predict", tmp_path / "m", "--nodes", made / "new.csv", "--edges", made / "links.csv")
     assert ncgc(*words, "--features", tmp_path / "new.npy", "--json").json["nodes"] == 20

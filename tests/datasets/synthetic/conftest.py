@@ -12,7 +12,7 @@ from ncgc.datasets.synthetic import model as declared
 
 @pytest.fixture
 def make_model():
-    """A model of 3,000 nodes and few labels, or as told."""
+    """A model of 3,000 nodes and few labels; settings replace its own."""
 
     def make(**settings: Any) -> BlockModel:
         small = {"num_nodes": 3000, "num_classes": 5, "labels_per_class": 3, "validation": 4}

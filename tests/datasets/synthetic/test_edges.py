@@ -1,4 +1,4 @@
-"""Edges: as many as asked, all different, where they were asked for."""
+"""Edges: the exact number, all different, inside and between classes as set."""
 
 from __future__ import annotations
 

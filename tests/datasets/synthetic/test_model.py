@@ -1,4 +1,4 @@
-"""What may be asked for, and the sentence where it may not."""
+"""Settings that are accepted, and errors for those that are not."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ncgc.datasets.synthetic.nodes import class_shares, draw_nodes
+from ncgc.datasets.synthetic.nodes import NODES, WORDS, class_shares, draw_nodes, generator, spans
 from ncgc.errors import ParameterError
 
 
@@ -57,3 +57,19 @@ def test_a_class_too_small_for_its_labels_is_a_sentence(make_model):
     model = make_model(num_classes=30, class_skew=2.0)
     with pytest.raises(ParameterError, match=r"smallest class, 'class \d+', has \d+ of 3,000 nodes and needs 7"):
         draw_nodes(model)
+
+
+def test_every_seed_purpose_and_block_has_its_own():
+    draws = [generator(seed, what, block).random() for seed in (0, 1) for what in (NODES, WORDS) for block in (0, 1)]
+    assert len(set(draws)) == 8
+
+
+def test_the_global_generator_is_left_alone():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    generator(0, NODES).random(3)
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+def test_spans_cover_all_once():
+    assert [stop - start for _, start, stop in spans(10, 4)] == [4, 4, 2]
+    assert list(spans(0, 4)) == []

@@ -1,4 +1,4 @@
-"""Edges: looked up, weighed, and refused in a sentence."""
+"""Edges: ends looked up, weights read, errors with the row."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,7 +6,7 @@ import pytest
 
 from ncgc.errors import InputError
 from ncgc.io.tables.edges import read_edges, read_weights
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 NODES = Table(pa.table({"id": ["A", "B", "C"]}), "nodes.csv")
 
@@ -28,7 +28,7 @@ def test_weights_are_read():
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "message"),
     [
         (
             edges(source=["A", "A77", "B", "A78"], target=["B", "A", "C", "A"]),
@@ -41,13 +41,13 @@ def test_weights_are_read():
         (edges(target=[None, "B"]), r"edges.csv row 2: the target \(column 'target'\) is missing"),
     ],
 )  # fmt: skip
-def test_ends_that_are_not_there(table, said):
-    with pytest.raises(InputError, match=said):
+def test_ends_that_are_not_there(table, message):
+    with pytest.raises(InputError, match=message):
         read(table)
 
 
 @pytest.mark.parametrize(
-    ("weights", "said"),
+    ("weights", "message"),
     [
         (
             ["1", "0"],
@@ -66,6 +66,6 @@ def test_ends_that_are_not_there(table, said):
         ),
     ],
 )
-def test_bad_weights(weights, said):
-    with pytest.raises(InputError, match=said):
+def test_bad_weights(weights, message):
+    with pytest.raises(InputError, match=message):
         read_weights(edges(weights), "weight")

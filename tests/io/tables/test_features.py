@@ -1,6 +1,6 @@
-"""FeatureEncoder: a whole table, the same way ever after."""
+"""Features from columns, a file or the structure; what a file may hold, and what is refused."""
 
-import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -8,158 +8,170 @@ import pytest
 from scipy import sparse
 
 from ncgc.errors import InputError, ParameterError
+from ncgc.graph import validation
 from ncgc.io import FeatureEncoder
+from ncgc.io.tables import features as module
+from ncgc.io.tables.features import choose_features, read_features
+from ncgc.io.tables.table import as_table
 
 FRAME = pd.DataFrame(
-    {
-        "id": ["A", "B", "C", "D"],
-        "age": ["20", "30", "", "50"],
-        "town": ["Ulm", "Bern", "Ulm", "Bern"],
-        "about": ["likes graphs and cats", "writes about graphs a lot", "keeps cats and dogs", "about dogs and graphs"],
-        "same": [1, 1, 1, 1],
-        "code": ["a1", "b2", "c3", "d4"],
-    }
+    {"id": list("ABCD"), "label": ["x", "y", "x", "y"], "age": [1.0, 5.0, 7.0, 2.0], "class": ["u", "v", "u", "v"]}
 )
+LINE = sparse.csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
 
 
-def test_every_kind_in_one_table():
-    encoder = FeatureEncoder(exclude=["id"]).fit(FRAME)
-    described = encoder.describe()
-    assert [(name, kind) for name, kind, _ in described] == [
-        ("age", "number"),
-        ("town", "category"),
-        ("about", "text"),
-        ("same", "drop"),
-        ("code", "drop"),
-    ]
-    assert sum(width for *_, width in described) == encoder.num_features == encoder.transform(FRAME).shape[1]
-    assert encoder.used_columns == ["age", "town", "about"]
-    assert encoder.notes == [
-        "Not used of table: 'same' (the same in every row).",
-        "Not used of table: 'code' (ids, it seems: nearly every cell is different).",
+def choose(features=None, kinds=None, encoder=None, frame=FRAME):
+    return choose_features(as_table(frame, "nodes"), ["id", "label"], features, kinds, encoder, LINE)
+
+
+def test_every_other_column():
+    chosen = choose()
+    assert chosen.origin == "columns"
+    assert chosen.encoder.used_columns == ["age", "class"]
+    assert chosen.notes == [
+        "Features: 3, from the columns 'age' (number, 1), 'class' (category, 2).",
+        "The column 'class' is used as a feature; give it the kind 'drop' if it reveals the labels.",
     ]
 
 
-def test_columns_come_in_their_order():
-    x = FeatureEncoder(["town", "age"]).fit_transform(FRAME)
-    np.testing.assert_array_equal(x[:, :2], [[0, 1], [1, 0], [0, 1], [1, 0]])  # Bern, Ulm
-    np.testing.assert_allclose(x[:, 2].mean(), 0, atol=1e-6)
-    np.testing.assert_array_equal(x[:, 3], [0, 0, 1, 0])
-    assert x.dtype == np.float32
+def test_named_columns():
+    chosen = choose(["Age"])
+    assert chosen.encoder.used_columns == ["age"]
+    assert chosen.notes == ["Features: 1, from the column 'age' (number, 1)."]
+    with pytest.raises(ParameterError, match="features must be names of columns"):
+        choose(np.ones((4, 2)))
+    for taken in ("label", "ID"):
+        with pytest.raises(InputError, match="holds the ids or the labels and cannot be a feature"):
+            choose(["age", taken])
 
 
-def test_kinds_can_be_set():
-    encoder = FeatureEncoder(
-        ["age", "code", "town"], kinds={"Age": "category", "code": "category", "town": "drop"}
-    ).fit(FRAME)
-    assert encoder.describe() == [("age", "category", 3), ("code", "category", 4), ("town", "drop", 0)]
-    assert encoder.notes == []  # who drops a column knows
+@pytest.mark.parametrize("how", ["none", "nothing left"])
+def test_structure(how):
+    chosen = choose("none") if how == "none" else choose(kinds={"age": "drop", "class": "drop"})
+    assert chosen.origin == "structure"
+    assert chosen.encoder is None
+    assert chosen.matrix.shape[0] == 4
+    assert "good for this graph only" in chosen.notes[-1]
+
+
+def test_a_file(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((4, 3)))
+    chosen = choose(str(tmp_path / "x.npy"))
+    assert (chosen.origin, chosen.encoder, chosen.matrix.shape) == ("file", None, (4, 3))
     with pytest.raises(
-        ParameterError,
-        match=r"kind of the column 'age' must be one of 'number', 'category', 'text', 'drop'. Got 'float'",
+        InputError, match=r"features 'age' are neither a .npz or .npy file nor 'none'; name columns in a list"
     ):
-        FeatureEncoder(kinds={"age": "float"}).fit(FRAME)
-    with pytest.raises(InputError, match=r"no column 'agee' .*did you mean 'age'"):
-        FeatureEncoder(kinds={"agee": "number"}).fit(FRAME)
-    with pytest.raises(InputError, match="table row 1, column 'town': 'Ulm' is not a finite number"):
-        FeatureEncoder(kinds={"town": "number"}).fit(FRAME)
+        choose("age")
 
 
-def test_few_non_zeros_are_kept_sparse():
-    wide = pd.DataFrame(np.eye(40, dtype=int)).rename(columns=str)
-    x = FeatureEncoder().fit_transform(wide)
-    assert sparse.issparse(x)
-    np.testing.assert_array_equal(x.toarray(), np.eye(40))
-    assert isinstance(FeatureEncoder().fit_transform(wide.iloc[:, :5].iloc[:5]), np.ndarray)
+def test_a_fitted_encoder():
+    encoder = FeatureEncoder(["age"]).fit(FRAME)
+    chosen = choose(encoder=encoder)
+    assert chosen.encoder is encoder
+    assert chosen.matrix.shape == (4, 1)
+    for options in ({"features": "none"}, {"kinds": {"age": "number"}}):
+        with pytest.raises(ParameterError, match="features of a fitted encoder are fixed"):
+            choose(encoder=encoder, **options)
 
 
-@pytest.mark.parametrize("name", ["dense", "sparse"])
-def test_through_json(name):
-    frame = FRAME if name == "dense" else pd.DataFrame({"town": [f"t{i // 2}" for i in range(80)]})
-    encoder = FeatureEncoder(exclude=["id"]).fit(frame)
-    text = encoder.to_json()
-    back = FeatureEncoder.from_json(text)
-    assert back.describe() == encoder.describe()
-    assert back.to_json() == text
-    one, other = encoder.transform(frame), back.transform(frame)
-    assert type(one) is type(other)
-    assert abs(one - other).max() == 0
+class Bomb:
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle was run",))
 
 
-def test_new_tables():
-    encoder = FeatureEncoder(["age", "town"]).fit(FRAME)
-    new = pd.DataFrame({"town": ["Graz"], "age": [None], "more": [1]})
-    np.testing.assert_array_equal(encoder.transform(new), [[0, 1, 0, 0]])
-    with pytest.raises(
-        InputError, match=r"table lacks the columns 'age', 'town' that .* \(for 'age' there is 'ages'\)"
-    ):
-        encoder.transform(pd.DataFrame({"ages": [1]}))
-    with pytest.raises(InputError, match="table lacks the column 'town' that"):
-        encoder.transform(pd.DataFrame({"age": [1]}))
-    with pytest.raises(InputError, match="row 1, column 'age': 'old' is not a finite number"):
-        encoder.transform(pd.DataFrame({"age": ["old"], "town": ["Ulm"]}))
-    with pytest.raises(InputError, match="column 'town': cells of the type list"):
-        encoder.transform(pd.DataFrame({"age": [1], "town": [[1]]}))
+@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array"])
+def test_scipy_matrices(tmp_path, form):
+    dense = np.zeros((5, 60), dtype=np.float64)
+    dense[[0, 3], [7, 59]] = 2.5
+    sparse.save_npz(tmp_path / "x.npz", getattr(sparse, form)(dense))
+    found = read_features(tmp_path / "x.npz", 5, "nodes.csv")
+    assert sparse.issparse(found)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found.toarray(), dense)
 
 
-def test_nothing_left():
-    encoder = FeatureEncoder().fit(pd.DataFrame({"same": [1, 1]}))
-    assert encoder.transform(pd.DataFrame({"same": [1, 1]})).shape == (2, 0)
+@pytest.mark.parametrize("dtype", ["float64", "int16", "bool", "float16"])
+def test_numpy_arrays(tmp_path, dtype):
+    values = np.array([[1, 0], [0, 1], [1, 1]], dtype=dtype)
+    np.save(tmp_path / "x.npy", values)
+    np.savez_compressed(tmp_path / "x.npz", anything=values)
+    for name in ("x.npy", "x.npz"):
+        found = read_features(tmp_path / name, 3, "nodes.csv")
+        assert isinstance(found, np.ndarray)
+        np.testing.assert_array_equal(found, values.astype(np.float32))
+
+
+def test_form_follows_density(tmp_path):
+    sparse.save_npz(tmp_path / "full.npz", sparse.csr_array(np.ones((3, 3))))
+    np.save(tmp_path / "thin.npy", np.eye(30))
+    assert isinstance(read_features(tmp_path / "full.npz", 3, "nodes.csv"), np.ndarray)
+    assert sparse.issparse(read_features(tmp_path / "thin.npy", 30, "nodes.csv"))
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("values", "message"),
     [
-        lambda content: content.update(format="other"),
-        lambda content: content.pop("columns"),
-        lambda content: content["columns"][0].update(kind="pickle"),
-        lambda content: content["columns"][0].update(std=0.0),
-        lambda content: content["columns"][0].update(mean="1"),
-        lambda content: content["columns"][0].update(missing=5),
-        lambda content: content["columns"][0].update(extra=1),
-        lambda content: content["columns"][1].update(values="ab"),
-        lambda content: content["columns"][1].update(values=["a", "a"]),
-        lambda content: content["columns"][1].update(values=[1]),
-        lambda content: content["columns"][2]["idf"].pop(),
-        lambda content: content["columns"][2].update(name=3),
+        (np.ones((4, 2)), r"x.npy has 4 rows but nodes.csv has 3 nodes; give one row a node, in the same order"),
+        (np.ones(3), r"x.npy cannot be read as features \(its array has 1 dimension, not two\)"),
+        (np.ones((3, 2, 2)), r"3 dimensions, not two"),
+        (np.ones((3, 0)), r"x.npy has no columns"),
+        (np.array([["a"]] * 3), r"its entries are <U1, not numbers"),
+        (np.ones((3, 2)) * 1j, r"its entries are complex128, not numbers"),
+        (np.array([[1, 2], [3, np.nan], [5, 6]]), r"x.npy row 2, column 2 is not a finite number"),
+        (np.array([[1, 2], [3, 4], [1e200, 6]]), r"x.npy row 3, column 1 is not a finite number"),
     ],
 )
-def test_damaged_json_is_refused(damage):
-    content = json.loads(FeatureEncoder(exclude=["id"]).fit(FRAME).to_json())
-    damage(content)
-    with pytest.raises(InputError, match="feature encoder cannot be read from this JSON"):
-        FeatureEncoder.from_json(json.dumps(content))
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+def test_files_that_are_refused(tmp_path, values, message):
+    np.save(tmp_path / "x.npy", values)
+    with pytest.raises(InputError, match=message):
+        read_features(tmp_path / "x.npy", 3, "nodes.csv")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "null", "{", '{"format": "ncgc-features-1", "columns": 3, "described": []}']
-)
-def test_other_json_is_refused(text):
-    with pytest.raises(InputError, match="feature encoder cannot be read"):
-        FeatureEncoder.from_json(text)
+def test_pickles_are_refused(tmp_path):
+    objects = np.array([[Bomb()]] * 3, dtype=object)
+    np.save(tmp_path / "x.npy", objects, allow_pickle=True)
+    np.savez(tmp_path / "x.npz", x=objects)
+    (tmp_path / "plain.npy").write_bytes(pickle.dumps(Bomb()))
+    for name in ("x.npy", "x.npz", "plain.npy"):
+        with pytest.raises(InputError, match=f"{name} cannot be read as features"):
+            read_features(tmp_path / name, 3, "nodes.csv")
 
 
-def test_many_categories_are_said():
-    frame = pd.DataFrame({"town": [f"t{i % 1500}" for i in range(3000)]})
-    encoder = FeatureEncoder().fit(frame)
-    assert encoder.num_features == 1000
-    assert encoder.notes == ["Of the column 'town' the 1,000 most frequent values are used."]
+def test_damaged_matrices(tmp_path):
+    np.savez(tmp_path / "two.npz", a=np.ones((3, 1)), b=np.ones((3, 1)))
+    with pytest.raises(InputError, match="it holds 2 arrays, not one"):
+        read_features(tmp_path / "two.npz", 3, "nodes.csv")
+    np.savez(tmp_path / "out.npz", format=b"csr", shape=(3, 2), data=[1.0], indices=[9], indptr=[0, 1, 1, 1])
+    with pytest.raises(InputError, match=r"out.npz cannot be read as features"):
+        read_features(tmp_path / "out.npz", 3, "nodes.csv")
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "two.npz").read_bytes()[:100])
+    with pytest.raises(InputError, match=r"cut.npz cannot be read as features"):
+        read_features(tmp_path / "cut.npz", 3, "nodes.csv")
+    with pytest.raises(InputError, match=r"x.mat has an extension that is not known"):
+        read_features(tmp_path / "x.mat", 3, "nodes.csv")
+    with pytest.raises(InputError, match="There is no file"):
+        read_features(tmp_path / "none.npy", 3, "nodes.csv")
 
 
-def test_wide_tables_keep_their_order():
-    """Dense and sparse blocks beside each other, sparse as a whole."""
-    frame = pd.DataFrame({"a": np.arange(200) % 7, "t": [f"t{i % 90}" for i in range(200)], "b": np.arange(200) % 5})
-    encoder = FeatureEncoder().fit(frame)
-    x = encoder.transform(frame)
-    assert sparse.issparse(x)
-    parts = [FeatureEncoder([name]).fit_transform(frame) for name in frame]
-    dense = [part.toarray() if sparse.issparse(part) else part for part in parts]
-    np.testing.assert_array_equal(x.toarray(), np.hstack(dense))
+def test_a_large_array_stays_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MAPPED_FROM", 1000)
+    rows = np.random.default_rng(0).random((50, 10)).astype(np.float32)
+    np.save(tmp_path / "x.npy", rows)
+    found = read_features(tmp_path / "x.npy", 50, "nodes.csv")
+    np.testing.assert_array_equal(found, rows)
+    assert isinstance(found.base, np.memmap)
+    assert not found.flags.writeable
+    damaged = (tmp_path / "x.npy").read_bytes()[:1500]
+    (tmp_path / "short.npy").write_bytes(damaged)
+    with pytest.raises(InputError, match=r"short\.npy cannot be read as features"):
+        read_features(tmp_path / "short.npy", 50, "nodes.csv")
 
 
-def test_dropped_columns_are_told_together():
-    frame = pd.DataFrame({f"c{i}": ["same", "same"] for i in range(12)} | {"x": [1, 5]})
-    told = FeatureEncoder().fit(frame).notes
-    assert told == [
-        f"Not used of table: {', '.join(repr(f'c{i}') for i in range(8))} and 4 more (the same in every row)."
-    ]
+def test_a_number_that_is_not_finite_is_found_in_whichever_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(validation, "BLOCK_ENTRIES", 30)  # three rows a block
+    rows = np.ones((20, 10), dtype=np.float32)
+    rows[16, 4] = np.nan
+    np.save(tmp_path / "x.npy", rows)
+    with pytest.raises(InputError, match="row 17, column 5"):
+        read_features(tmp_path / "x.npy", 20, "nodes.csv")

@@ -1,4 +1,4 @@
-"""Whatever stands in the files, reading them gives a valid Graph or a sentence, never a traceback."""
+"""Any content of the files gives a valid Graph or one of our errors, never a traceback."""
 
 import csv
 import gzip
@@ -63,10 +63,10 @@ def check(*arguments, **options):
     try:
         found = read_graph(*arguments, **options)
     except NCGCError as error:
-        found, said = None, str(error)
+        found, message = None, str(error)
     if found is None:
-        assert said.endswith(".")
-        assert "\n" not in said
+        assert message.endswith(".")
+        assert "\n" not in message
         return None
     assert isinstance(found.graph, Graph)
     found.graph.validate()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ncgc.errors import InputError
 from ncgc.io.tables.ids import check_unique, id_array, id_cells, positions
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.table import Table
 
 
 def table(values, kind=None):
@@ -41,24 +41,24 @@ def test_a_missing_id(values):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"), [([1.5], "holds double"), ([[1]], "holds list"), ([b"\xff"], "holds binary")]
+    ("values", "message"), [([1.5], "holds double"), ([[1]], "holds list"), ([b"\xff"], "holds binary")]
 )
-def test_what_is_no_id(values, said):
-    with pytest.raises(InputError, match=f"nodes.csv: the column 'id' {said}.*cannot be the id of a node"):
+def test_what_is_no_id(values, message):
+    with pytest.raises(InputError, match=f"nodes.csv: the column 'id' {message}.*cannot be the id of a node"):
         id_cells(table(values), "id")
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         (["a", "b", "c", "b"], r"nodes.csv row 3 and row 5 have the same id 'b'; remove one"),
         ([5, 5, 1, 1, 2, 2], r"nodes.csv row 2 and row 3 have the same id 5 \(2 other ids repeat as well\)"),
         (["a", "b", "a", "b"], r"row 2 and row 4 have the same id 'a' \(1 other id repeats as well\)"),
     ],
 )
-def test_repeated_ids(values, said):
+def test_repeated_ids(values, message):
     given_table = table(values)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         check_unique(given_table, "id", id_cells(given_table, "id"))
 
 

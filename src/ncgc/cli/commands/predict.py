@@ -18,7 +18,7 @@ from ncgc.errors import OutputError, ParameterError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ncgc.io.tables.attach import Attached
+    from ncgc.io.tables.new_nodes import Attached
     from ncgc.models.base import NodeClassifier
 
 TABLES, RESULT = "Tables", "Result"
@@ -111,15 +111,15 @@ def predict(
     if out is not None:
         _check_out(out, overwrite)
     from ncgc.io.predictions import write_predictions
-    from ncgc.io.tables.attach import attach_nodes  # slow from here on: torch
-    from ncgc.io.tables.reading import Reading
+    from ncgc.io.tables.new_nodes import attach_nodes  # slow from here on: torch
+    from ncgc.io.tables.read_graph import TableSchema
     from ncgc.models.stored import load_model
     from ncgc.runs.result import json_line
 
     screen = Screen(to_stderr=as_json, quiet=quiet)
     fitted = load_model(model)
     attached = attach_nodes(
-        fitted.graph_, nodes, edges, Reading.from_dict(fitted.extra_), id=id, source=source, target=target, weight=weight,
+        fitted.graph_, nodes, edges, TableSchema.from_dict(fitted.extra_), id=id, source=source, target=target, weight=weight,
         features=features, delimiter=delimiter, alone=alone,
     )  # fmt: skip
     frame, labels = _label(fitted, attached)

@@ -1,4 +1,4 @@
-"""Graphs made to try things on: a block model of any size, in memory or streamed to a folder that `ncgc fit` reads."""
+"""Generated graphs: a block model of any size, in memory or streamed to a folder that `ncgc fit` reads."""
 
 from ncgc.datasets.synthetic.folder import write_graph
 from ncgc.datasets.synthetic.model import BlockModel

@@ -1,8 +1,8 @@
-"""The edges of a block model, block by block: exactly as many as asked, none twice, none from a node to itself.
+"""The edges of a block model, block by block: the exact number, no duplicates, no self-loops.
 
 Nodes stand at places sorted by class (see ``nodes.py``), and the edges of a place are those to later places. A block holds
-the edges of a stretch of places, so that an edge can only come up in one block and is kept once by looking at that block
-alone. How many edges a stretch has is drawn for all of them first, from the mass of its pairs.
+the edges of a stretch of places, so that an edge can occur in one block only, which finds its duplicates by itself. The
+number of edges of every stretch is drawn first, from the mass of its pairs.
 """
 
 from __future__ import annotations
@@ -12,16 +12,25 @@ from collections.abc import Iterator
 import numpy as np
 
 from ncgc.datasets.synthetic.model import BlockModel
-from ncgc.datasets.synthetic.nodes import Nodes
-from ncgc.datasets.synthetic.streams import INSIDE, OUTSIDE, SHARES, generator, spans
+from ncgc.datasets.synthetic.nodes import INSIDE, OUTSIDE, SHARES, Nodes, generator, spans
 from ncgc.errors import ParameterError
 
 MOST_ROUNDS = 500
-FULLEST = 0.5  # share of all pairs that may be edges; nearer to all of them, drawing finds few new ones
+FULLEST = 0.5  # fraction of all pairs that may be edges; above it, drawing finds few new ones
 
 
 def edge_blocks(model: BlockModel, nodes: Nodes) -> Iterator[np.ndarray]:
-    """(m_b, 2) int32 node numbers, the smaller first; the order of rows follows hidden classes and means nothing.
+    """Draw the edges of all nodes, block by block.
+
+    Args:
+        model: the block model.
+        nodes: its nodes.
+
+    Yields:
+        (m_b, 2) int32 node numbers, the smaller first; the order of rows follows the hidden classes.
+
+    Raises:
+        ParameterError: if the edges are too many for the pairs of nodes.
 
     >>> from ncgc.datasets.synthetic.nodes import draw_nodes
     >>> model = BlockModel(num_nodes=1000, num_classes=2, homophily=0.7)
@@ -41,7 +50,7 @@ def edge_blocks(model: BlockModel, nodes: Nodes) -> Iterator[np.ndarray]:
 
 
 class _Stretch:
-    """The places start..stop-1, and for each the mass of its partners: later ones of its class, or all later classes.
+    """The places start..stop-1, and the mass of the partners of each: later ones of its class, or all later classes.
 
     low, high: (s,) partners of a place have a mass between these. weight: (s,) the expected edges, up to a factor.
     """
@@ -60,7 +69,7 @@ class _Stretch:
             self.weight = factor * (self.high - self.low)
 
     def draw(self, count: int, random: np.random.Generator) -> np.ndarray:
-        """About ``count`` pairs, some perhaps alike, each as the number place·n + partner."""
+        """About ``count`` pairs, perhaps with duplicates, each as the number place·n + partner."""
         times = _shared(count, self.weight, random)
         at = np.repeat(np.arange(len(times)), times)
         low = self.low[at]
@@ -79,7 +88,7 @@ def _weights(model: BlockModel, nodes: Nodes, kind: int) -> np.ndarray:
 
 
 def _shared(count: int, weights: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """(k,) so many things dealt out by weight; numpy gives what rounding leaves over to the last, which may have none.
+    """(k,) ``count`` things dealt out by weight. Zero weights are left out: numpy would give them what rounding leaves.
 
     >>> _shared(5, np.array([0.0, 2.0, 0.0]), np.random.default_rng(0))
     array([0, 5, 0])
@@ -92,7 +101,7 @@ def _shared(count: int, weights: np.ndarray, random: np.random.Generator) -> np.
 
 
 def _draw(model: BlockModel, stretch: _Stretch, count: int, block: int) -> np.ndarray:
-    """(2, count) different pairs of places: those that came up twice are drawn again, until there are enough."""
+    """(2, count) different pairs of places; duplicates are drawn again until there are enough."""
     random = generator(model.seed, stretch.kind, block)
     n = model.num_nodes
     keys = np.zeros(0, dtype=np.int64)

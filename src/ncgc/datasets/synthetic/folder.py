@@ -1,6 +1,6 @@
 """A generated graph as a folder that `ncgc fit` reads, written block by block, whole or not at all.
 
-nodes.parquet    id, label (empty where it is to be found), split (train, val or test)     truth.parquet  id, label of all
+nodes.parquet    id, label (empty where unknown), split (train, val or test)               truth.parquet  id, label of all
 edges.parquet    source, target; each edge once                                            generate.toml  the settings
 features.npy     n×D float32, up to 128 features; features.npz, scipy's CSR, above
 """
@@ -21,22 +21,20 @@ import tomli_w
 
 from ncgc import __version__
 from ncgc.datasets.split import PARTS, Split
-from ncgc.datasets.synthetic.arrays import write_npy, write_npz
 from ncgc.datasets.synthetic.edges import edge_blocks
+from ncgc.datasets.synthetic.features import word_blocks, write_npy, write_npz
 from ncgc.datasets.synthetic.model import NODES_A_BLOCK, BlockModel
-from ncgc.datasets.synthetic.nodes import Nodes, draw_nodes
+from ncgc.datasets.synthetic.nodes import Nodes, draw_nodes, spans
 from ncgc.datasets.synthetic.sample import draw_split
-from ncgc.datasets.synthetic.streams import spans
-from ncgc.datasets.synthetic.words import word_blocks
 from ncgc.errors import OutputError
 from ncgc.files import TEMPORARY, check_folder, whole_folder
 
 DENSE_UP_TO = 128  # features; beyond, dense rows would be long and mostly zeros
-FULL_BATCH_UP_TO = 300_000  # nodes above which the command trains by parts,
-PART = 100_000  # of so many nodes (docs/scaling.md says how that was found)
-STEPS = 5  # an epoch, at most
+FULL_BATCH_UP_TO = 300_000  # nodes; above, the suggested command trains by partitions (measured in docs/scaling.md)
+PART = 100_000  # nodes of a partition
+STEPS = 5  # steps per epoch, at most
 NODES_FILE, EDGES_FILE, TRUTH_FILE, SETTINGS_FILE = "nodes.parquet", "edges.parquet", "truth.parquet", "generate.toml"
-OURS = (NODES_FILE, EDGES_FILE, TRUTH_FILE, SETTINGS_FILE, "features.npy", "features.npz")
+FILES = (NODES_FILE, EDGES_FILE, TRUTH_FILE, SETTINGS_FILE, "features.npy", "features.npz")
 
 Block = TypeVar("Block")
 Step = Callable[[], None]
@@ -45,11 +43,21 @@ Step = Callable[[], None]
 def write_graph(
     path: str | Path, model: BlockModel, overwrite: bool = False, step: Step = lambda: None
 ) -> tuple[Nodes, Split]:
-    """Write the graph of a model to a folder; ``step`` is called :func:`num_steps` times on the way.
+    """Write the graph of a block model to a folder, whole or not at all.
 
-    A folder that exists is refused; with ``overwrite`` a generated graph makes way for the new one, and a folder that
-    holds anything else is refused all the same. In memory are some 40 bytes a node while classes are drawn, later about
-    half of that, and a block of edges or features at a time. Returns the nodes with their classes and which of them are labelled.
+    Memory: some 40 bytes a node while classes are drawn, later about half of that, and one block of edges or features.
+
+    Args:
+        path: the folder; it must not exist or be empty.
+        model: the block model.
+        overwrite: replace a generated graph; a folder that holds anything else is refused all the same.
+        step: called :func:`num_steps` times on the way, for a progress bar.
+
+    Returns:
+        The nodes with their classes, and the split: the labelled nodes.
+
+    Raises:
+        OutputError: if the folder cannot be written or its disk has no room.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as root:
@@ -76,10 +84,19 @@ def write_graph(
 
 
 def check_place(path: str | Path, model: BlockModel, overwrite: bool = False) -> None:
-    """Raise an OutputError unless the folder can be written, holds nothing else, and its disk has the room."""
+    """Check that a folder can be written, holds nothing else, and that its disk has room.
+
+    Args:
+        path: the folder.
+        model: the block model.
+        overwrite: whether a generated graph in it may be replaced.
+
+    Raises:
+        OutputError: otherwise.
+    """
     check_folder(path, overwrite)
     path = Path(path)
-    others = [file.name for file in path.iterdir() if file.name not in OURS] if path.is_dir() else []
+    others = [file.name for file in path.iterdir() if file.name not in FILES] if path.is_dir() else []
     others = sorted(name for name in others if not name.startswith(TEMPORARY))
     if others:
         raise OutputError(
@@ -96,23 +113,47 @@ def check_place(path: str | Path, model: BlockModel, overwrite: bool = False) ->
 
 
 def expected_bytes(model: BlockModel) -> int:
-    """About what the folder takes: 8 bytes an edge, 20 a node, and 4 an entry of a dense row or 5 a one of a sparse one."""
+    """Estimate the size of the folder: 8 bytes an edge, 20 a node, and 4 an entry (dense) or 5 a word (sparse).
+
+    Args:
+        model: the block model.
+
+    Returns:
+        Bytes.
+    """
     dense = model.num_features <= DENSE_UP_TO
     row = 4 * model.num_features if dense else 5 * model.features_per_node + 8
     return 8 * model.num_edges + (row + 20) * model.num_nodes
 
 
 def num_steps(model: BlockModel) -> int:
-    """How often :func:`write_graph` says that something is done: two for the nodes, then every block."""
+    """How often :func:`write_graph` calls ``step``: twice for the nodes, then once a block.
+
+    Args:
+        model: the block model.
+
+    Returns:
+        The number of calls.
+    """
     return 2 + sum(-(-model.num_nodes // size) for size in (model.nodes_a_stretch, model.nodes_a_page))
 
 
 def features_name(model: BlockModel) -> str:
+    """The file of the features: dense for few columns, sparse for many."""
     return "features.npy" if model.num_features <= DENSE_UP_TO else "features.npz"
 
 
 def fit_command(path: str | Path, model: BlockModel) -> str:
-    """The command that labels the rest of the graph; a large one by parts, without a halo, which a block model makes as large as itself.
+    """The command that labels the rest of the graph.
+
+    A large graph is trained by partitions without a halo: in a block model a halo would be as large as the graph.
+
+    Args:
+        path: the folder of the graph.
+        model: the block model.
+
+    Returns:
+        One line for a shell.
 
     >>> fit_command("big", BlockModel())
     'ncgc fit --nodes big/nodes.parquet --edges big/edges.parquet --features big/features.npy --split split --out big-run'
@@ -130,7 +171,7 @@ def fit_command(path: str | Path, model: BlockModel) -> str:
 
 
 def settings_toml(model: BlockModel) -> str:
-    """What the graph was made with, and what the files beside it are."""
+    """The text of generate.toml: the settings of the graph, and what the files beside it are."""
     name = features_name(model)
     kind = (
         "a float32 array (numpy.load maps it)" if name.endswith(".npy") else "a sparse matrix (scipy.sparse.load_npz)"
@@ -172,7 +213,7 @@ def _edges(model: BlockModel, nodes: Nodes, step: Step) -> Iterator[list[pa.Arra
 
 
 def _write_parquet(path: Path, names: tuple[str, ...], pages: Iterator[list[pa.Array]]) -> None:
-    """Row groups page by page; words by their numbers in a dictionary, numbers plain, since they hardly repeat."""
+    """A row group a page; text through a dictionary, numbers plain, since they hardly repeat."""
     first = next(pages)
     schema = pa.schema([(name, column.type) for name, column in zip(names, first, strict=True)])
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]

@@ -1,4 +1,4 @@
-"""What a generated graph is like: sizes, edges, features and labels, each declared once with its range and help."""
+"""The settings of a generated graph: sizes, edges, features and labels, each declared once with its range and help."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ncgc.errors import ParameterError
-from ncgc.io.tables.labels import MOST_CLASSES
+from ncgc.graph.validation import MOST_CLASSES
 from ncgc.params.parameter import Parameter
 
 OWNER = "ncgc generate"
 LARGEST = 2**31 - 1  # a node's number is an int32 on disk
 MOST_TEST = 10_000
-EDGES_A_BLOCK = 1 << 20  # how much is drawn at a time, part of what a seed means
+EDGES_A_BLOCK = 1 << 20  # block sizes are part of what a seed means and never change
 WORDS_A_BLOCK = 1 << 20
 NODES_A_BLOCK = 1 << 16
 
@@ -21,24 +21,27 @@ NODES_A_BLOCK = 1 << 16
 class BlockModel:
     """A degree-corrected stochastic block model (Karrer & Newman 2011) with words that depend on the class.
 
-    With θ the degree factors and w_a the sum of θ over class a, an edge joins i and j with a chance in proportion to
-    θ_i·θ_j·B, where B is h/w_a if both are of class a, and the same for all pairs of different classes; the B's are such
-    that a share h of the edges lies inside classes. So the expected degree goes with θ: inside a class exactly, between
-    classes up to the factor 1 − w_a/w.
+    With θ the degree factors and w_a the sum of θ over class a, an edge joins i and j with a probability in proportion
+    to θ_i·θ_j·B, where B is h/w_a if both are of class a, and the same for all pairs of different classes; the B's are
+    such that a fraction h of the edges lies inside classes. The expected degree is proportional to θ: inside a class
+    exactly, between classes up to the factor 1 − w_a/w.
 
     Attributes:
-        num_nodes, num_classes: n and K.
+        num_nodes: n.
+        num_classes: K.
         mean_degree: neighbours a node has on average; the graph has n·mean_degree/2 edges, all different.
-        homophily: h, the share of edges inside a class; 1/K says nothing about the class.
+        homophily: h, the fraction of edges inside a class; at 1/K edges carry no information on the class.
         degree_exponent: γ of the tail P(degree) ~ degree^−γ: θ is Pareto(γ − 1) with mean 1, capped where two hubs of a
             class would be joined more than once, at a degree of √(n·mean_degree/K). None: θ = 1.
-        class_skew: class k = 1..K has a share in proportion to k^−skew; 0: all the same.
-        num_features: D words. features_per_node: how many are drawn for a node; X is 1 where a word was drawn.
-        feature_signal: share of a node's words from its class's topic (a tenth of all words, uniformly), the others
+        class_skew: the size of class k = 1..K is in proportion to k^−skew; at 0 all classes are of one size.
+        num_features: D words.
+        features_per_node: words drawn for a node; X is 1 where a word was drawn.
+        feature_signal: fraction of a node's words from its class's topic (a tenth of all words, uniformly), the others
             from a background common to all (Zipf).
-        labels_per_class, validation: nodes of each class to learn from and to choose by. test: nodes to compare with,
-            of any class; "auto": 10,000, at most half of the rest.
-        seed: of everything random.
+        labels_per_class: training nodes of each class.
+        validation: validation nodes of each class.
+        test: test nodes, of any class; "auto" for 10,000, at most half of the rest.
+        seed: of all random draws.
 
     >>> BlockModel(num_nodes=1000, mean_degree=6).num_edges
     3000
@@ -87,7 +90,7 @@ class BlockModel:
 
     @property
     def edges_inside(self) -> int:
-        """How many edges join two nodes of one class."""
+        """Number of edges that join two nodes of one class."""
         return round(self.homophily * self.num_edges)
 
     @property
@@ -97,7 +100,7 @@ class BlockModel:
 
     @property
     def labelled(self) -> int:
-        """How many nodes carry a label: to learn from, to choose by, to compare with."""
+        """Number of labelled nodes: training, validation and test."""
         return self.num_classes * (self.labels_per_class + self.validation) + self.num_test
 
     @property
@@ -112,15 +115,16 @@ class BlockModel:
 
     @property
     def nodes_a_stretch(self) -> int:
-        """How many nodes' edges are drawn at a time: about ``EDGES_A_BLOCK`` edges, and no more nodes than that."""
+        """Nodes in a block of edges: about ``EDGES_A_BLOCK`` edges, and no more nodes than that."""
         return max(min(EDGES_A_BLOCK * self.num_nodes // self.num_edges, EDGES_A_BLOCK, self.num_nodes), 1)
 
     @property
     def nodes_a_page(self) -> int:
-        """How many nodes' words are drawn at a time, at most ``WORDS_A_BLOCK`` words."""
+        """Nodes in a block of features: at most ``WORDS_A_BLOCK`` words."""
         return max(min(WORDS_A_BLOCK // self.features_per_node, NODES_A_BLOCK), 1)
 
     def to_dict(self) -> dict[str, Any]:
+        """All settings by name."""
         return asdict(self)
 
 
@@ -129,24 +133,24 @@ def _table() -> dict[str, Parameter]:
     rows += [
         p("num_nodes", 10_000, int, "number of nodes", "Size", low=2, high=LARGEST),
         p("num_classes", 10, int, "number of classes", "Size", low=2, high=MOST_CLASSES),
-        p("class_skew", 0.0, float, "shares of the classes fall as 1/rank^skew; 0: all the same", "Size", low=0, high=10),
+        p("class_skew", 0.0, float, "class sizes fall as 1/rank^skew; at 0 all are equal", "Size", low=0, high=10),
     ]  # fmt: skip
     rows += [
-        p("mean_degree", 10.0, float, "neighbours of a node on average", "Edges", low=0, open_low=True, high=1e6),
-        p("homophily", 0.5, float, "share of the edges that lie inside a class", "Edges", low=0, high=1),
-        p("degree_exponent", 2.5, float, "exponent of the tail of degrees, smaller is heavier; none: all nodes alike", "Edges",
+        p("mean_degree", 10.0, float, "mean number of neighbours", "Edges", low=0, open_low=True, high=1e6),
+        p("homophily", 0.5, float, "fraction of edges inside a class", "Edges", low=0, high=1),
+        p("degree_exponent", 2.5, float, "exponent of the degree tail, smaller is heavier; none for equal expected degrees", "Edges",
           low=2, open_low=True, high=100, optional=True),
     ]  # fmt: skip
     rows += [
         p("num_features", 100, int, "number of features; up to 128 are written dense", "Features", low=1, high=LARGEST),
-        p("features_per_node", 10, int, "features drawn for a node", "Features", low=1, high=100_000),
-        p("feature_signal", 0.25, float, "share of a node's features from the topic of its class", "Features", low=0, high=1),
+        p("features_per_node", 10, int, "features per node", "Features", low=1, high=100_000),
+        p("feature_signal", 0.25, float, "fraction of a node's features drawn from the topic of its class", "Features", low=0, high=1),
     ]  # fmt: skip
     rows += [
-        p("labels_per_class", 20, int, "nodes of each class to learn from", "Labels", low=1),
-        p("validation", 30, int, "nodes of each class to choose by", "Labels", low=0),
-        p("test", "auto", int, "nodes to compare with; auto: 10,000, at most half of the rest", "Labels", low=0, words=("auto",)),
-        p("seed", 0, int, "seed of everything random", "Labels", low=0, high=2**32 - 1),
+        p("labels_per_class", 20, int, "training nodes per class", "Labels", low=1),
+        p("validation", 30, int, "validation nodes per class", "Labels", low=0),
+        p("test", "auto", int, "test nodes; auto for 10,000, at most half of the rest", "Labels", low=0, words=("auto",)),
+        p("seed", 0, int, "random seed", "Labels", low=0, high=2**32 - 1),
     ]  # fmt: skip
     return {row.name: row for row in rows}
 

@@ -1,19 +1,26 @@
-"""The nodes of a block model: the class and the degree factor of each, laid out so that partners are found by bisection."""
+"""The nodes of a block model: the class and the degree factor of each, laid out so that partners are found by bisection.
+
+Every block has its own random generator, by the seed, the purpose and the block's number: no block waits for another's
+draws, and nothing global is seeded.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ncgc.datasets.synthetic.model import NODES_A_BLOCK, BlockModel
-from ncgc.datasets.synthetic.streams import NODES, generator, spans
 from ncgc.errors import ParameterError
+
+# Purposes of a generator; their numbers are part of what a seed means and never change.
+NODES, SHARES, INSIDE, OUTSIDE, TOPICS, WORDS, LABELLED = range(7)
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Who is of which class and how many neighbours each is to have: 14 bytes a node, held to the end.
+    """Class and expected degree of every node, 14 bytes a node.
 
     Nodes are sorted by class into places 0..n-1; the degree factors θ, summed along the places, make ``mass``.
 
@@ -46,7 +53,16 @@ class Nodes:
 
 
 def draw_nodes(model: BlockModel) -> Nodes:
-    """Class and degree factor of every node, each drawn on its own.
+    """Draw the class and the degree factor of every node, independently.
+
+    Args:
+        model: the block model.
+
+    Returns:
+        The nodes.
+
+    Raises:
+        ParameterError: if a class is too small for its labels.
 
     >>> nodes = draw_nodes(BlockModel(num_nodes=1000, num_classes=4))
     >>> bool((nodes.labels[nodes.members(2)] == 2).all()), int(nodes.sizes.sum())
@@ -66,7 +82,13 @@ def draw_nodes(model: BlockModel) -> Nodes:
 
 
 def class_shares(model: BlockModel) -> np.ndarray:
-    """(K,) the expected share of each class, k^−skew normalised.
+    """The expected fraction of nodes in each class, k^−skew normalised.
+
+    Args:
+        model: the block model.
+
+    Returns:
+        (K,) float64 that sum to 1.
 
     >>> class_shares(BlockModel(num_classes=2, class_skew=1)).round(3)
     array([0.667, 0.333])
@@ -77,7 +99,14 @@ def class_shares(model: BlockModel) -> np.ndarray:
 
 
 def degree_factors(model: BlockModel, chance: np.ndarray) -> np.ndarray:
-    """θ for numbers from [0, 1): (γ−2)/(γ−1)·(1−u)^(−1/(γ−1)), which has mean 1, capped at √(n/(K·mean_degree)).
+    """Degree factors θ = (γ−2)/(γ−1)·(1−u)^(−1/(γ−1)), which have mean 1, capped at √(n/(K·mean_degree)).
+
+    Args:
+        model: the block model, with γ its degree exponent.
+        chance: (b,) u, uniform in [0, 1).
+
+    Returns:
+        (b,) θ.
 
     >>> degree_factors(BlockModel(degree_exponent=3), np.array([0.0, 0.75, 0.99]))
     array([0.5, 1. , 5. ])
@@ -97,3 +126,37 @@ def _check_sizes(model: BlockModel, sizes: np.ndarray) -> None:
             f"The smallest class, {model.class_names[smallest]!r}, has {sizes[smallest]} of {model.num_nodes:,} nodes and "
             f"needs {needed} for its labels; give more nodes, fewer labels a class, fewer classes, or less class skew."
         )
+
+
+def generator(seed: int, purpose: int, block: int = 0) -> np.random.Generator:
+    """The random generator of one block: ``SeedSequence(seed)``, its child ``purpose``, the child ``block`` of that.
+
+    Args:
+        seed: of the model.
+        purpose: one of the constants above.
+        block: number of the block.
+
+    Returns:
+        A fresh generator.
+
+    >>> generator(0, NODES, 3).random() == generator(0, NODES, 3).random() != generator(0, NODES, 4).random()
+    True
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, block)))
+
+
+def spans(total: int, size: int) -> Iterator[tuple[int, int, int]]:
+    """Cut ``total`` things into blocks.
+
+    Args:
+        total: how many there are.
+        size: of a block, at most.
+
+    Yields:
+        (number, start, stop) of each block.
+
+    >>> list(spans(5, 2))
+    [(0, 0, 2), (1, 2, 4), (2, 4, 5)]
+    """
+    for number, start in enumerate(range(0, total, size)):
+        yield number, start, min(start + size, total)

@@ -1,1 +1,1 @@
-"""Graphs of other libraries and their file formats."""
+"""Graphs of other libraries (networkx, PyG, scipy) and of the GraphML file format, from and to Graph."""

@@ -1,4 +1,4 @@
-"""GraphML: one XML file with nodes, edges and their attributes. Read without ever expanding an entity."""
+"""GraphML: one XML file with nodes, edges and their attributes, read without ever expanding an entity."""
 
 from __future__ import annotations
 
@@ -17,18 +17,30 @@ from ncgc.errors import InputError, OutputError
 from ncgc.files import write_bytes
 from ncgc.graph import Graph
 from ncgc.graph.validation import Features
-from ncgc.io.formats.networkx_graphs import VECTOR, from_networkx, to_networkx
-from ncgc.io.tables.assemble import GraphTables
-from ncgc.io.tables.tables import read_file
+from ncgc.io.formats.networkx import VECTOR, read_networkx, to_networkx
+from ncgc.io.tables.read_graph import GraphTables
+from ncgc.io.tables.table import read_file
 
-WIDTH = "num_features"  # the graph's attribute that says how long its nodes' vectors are
+WIDTH = "num_features"  # graph attribute: length of the vectors on its nodes
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_graphml(path: str | Path, *, strict: bool = True, name: str | None = None, **options: Any) -> GraphTables:
-    """A Graph from a GraphML file; node attributes are the columns, and ``options`` those of :func:`from_networkx`.
+    """Read a GraphML file, whose node attributes are labels and features.
 
-    A file that declares a document type or an entity is refused. With ``strict`` the file must label some nodes.
+    Files that declare a document type or an entity are refused: expanding entities can exhaust the memory.
+
+    Args:
+        path: the .graphml file.
+        strict: whether some nodes must be labelled.
+        name: of the graph; default: the file's name without its extension.
+        options: further arguments of :func:`ncgc.io.formats.networkx.read_networkx`.
+
+    Returns:
+        The graph, the encoder of its attributes and notes on how they were read.
+
+    Raises:
+        InputError: names what is wrong with the file and what to do.
     """
     import networkx as nx
 
@@ -37,18 +49,27 @@ def read_graphml(path: str | Path, *, strict: bool = True, name: str | None = No
     _check_safe(content, path.name)
     try:
         graph = nx.read_graphml(io.BytesIO(content))
-    except Exception as error:  # networkx raises whatever its reader stumbles on
+    except Exception as error:  # networkx's reader may raise anything
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path.name} is XML but not a graph that can be read ({reason}); export it again.") from None
     if options.get("features") is None and options.get("encoder") is None:
         options["features"] = _read_vectors(graph, path.name)
     options.setdefault("label", None if strict else "label")
-    found = from_networkx(graph, strict=strict, name=path.name, **options)
+    found = read_networkx(graph, strict=strict, name=path.name, **options)
     return _renamed(found, name or path.stem)
 
 
 def write_graphml(graph: Graph, path: str | Path, features: bool = True) -> None:
-    """Nodes by their ids (as text), "label", edge weights, and the features as text under "x", which only ncgc reads."""
+    """Write a graph as GraphML, which Gephi, Cytoscape and :func:`read_graphml` read; node ids become text.
+
+    Args:
+        graph: any graph.
+        path: the file to write.
+        features: whether to write each node's features, as text under "x", which only ncgc reads.
+
+    Raises:
+        OutputError: if an id or a class name holds a character that XML cannot.
+    """
     import networkx as nx
 
     made = to_networkx(graph, features=False)
@@ -66,7 +87,7 @@ def write_graphml(graph: Graph, path: str | Path, features: bool = True) -> None
 
 
 def _check_safe(content: bytes, name: str) -> None:
-    """Raise an InputError for what is not XML, and for XML that declares anything: entities could grow without bound."""
+    """Raise an InputError for anything but XML, and for XML with declarations, whose entities could grow without bound."""
     parser = expat.ParserCreate()
 
     def refuse(*declared: Any) -> None:
@@ -90,7 +111,7 @@ def _check_safe(content: bytes, name: str) -> None:
 
 
 def _vector_texts(features: Features) -> list[str]:
-    """A row of numbers as text: all of them of a dense one, "column:value" for each stored entry of a sparse one."""
+    """Each row as text: all numbers where the features are dense, "column:value" of stored entries where sparse."""
     if not sparse.issparse(features):
         return [" ".join(map(repr, row)) for row in features.tolist()]
     columns, values, ends = features.indices.tolist(), features.data.tolist(), features.indptr.tolist()
@@ -98,7 +119,7 @@ def _vector_texts(features: Features) -> list[str]:
 
 
 def _read_vectors(graph: Any, name: str) -> Features | None:
-    """n×D what :func:`_vector_texts` wrote; None where the file is not of ours."""
+    """n×D the features that :func:`_vector_texts` wrote; None where another program wrote the file."""
     width = graph.graph.get(WIDTH)
     texts = [attributes.get(VECTOR) for _, attributes in graph.nodes(data=True)]
     if not isinstance(width, int) or not all(isinstance(text, str) for text in texts):

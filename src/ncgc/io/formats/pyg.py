@@ -1,4 +1,4 @@
-"""PyG's ``Data`` as a Graph, and back."""
+"""PyG's ``Data`` to a Graph, and back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ncgc.errors import GraphError
 from ncgc.graph import Graph
-from ncgc.graph.feature_rows import as_dense
+from ncgc.graph.features import as_dense
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -16,10 +16,19 @@ if TYPE_CHECKING:
 MASKS = ("train_mask", "val_mask", "test_mask")
 
 
-def from_data(data: Data, **names: Any) -> Graph:
-    """A Graph from x, edge_index and y, and from edge_weight and the three masks where there are some.
+def from_pyg(data: Data, **options: Any) -> Graph:
+    """A Graph from a PyG ``Data``.
 
-    ``names`` are the options of :meth:`Graph.from_edges` beside these: classes, node_ids, name.
+    Args:
+        data: with x (n, D), edge_index (2, m) and, where present, y (n,), edge_weight (m,) and the masks train_mask,
+            val_mask and test_mask (n,), which become the public split.
+        options: classes, node_ids, name or public_split, as in :meth:`Graph.from_edges`.
+
+    Returns:
+        The graph.
+
+    Raises:
+        GraphError: if x or edge_index is missing, or the parts do not fit together.
     """
     if data.x is None or data.edge_index is None:
         raise GraphError("The PyG Data needs both 'x' and 'edge_index'; one of them is None.")
@@ -34,12 +43,20 @@ def from_data(data: Data, **names: Any) -> Graph:
         None if data.y is None else data.y.numpy(),
         weights=None if weights is None else weights.numpy(),
         num_nodes=data.num_nodes,
-        **{"public_split": split, **names},
+        **{"public_split": split, **options},
     )
 
 
-def to_data(graph: Graph) -> Data:
-    """A ``Data`` with dense x, both directions of every edge in edge_index, and the public masks if known."""
+def to_pyg(graph: Graph) -> Data:
+    """A PyG ``Data`` from a Graph.
+
+    Args:
+        graph: any graph.
+
+    Returns:
+        A Data with dense x (n, D), both directions of every edge in edge_index (2, 2m), y (n,) with -1 for unknown,
+        edge_weight where the graph is weighted, and the three masks where it has a public split.
+    """
     import torch
     from torch_geometric.data import Data
 

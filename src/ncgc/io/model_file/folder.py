@@ -73,13 +73,13 @@ def write_model(
     """
     folder = Path(folder)
     _check_place(folder)
+    head = {"format": FORMAT, "ncgc": __version__, "graph": graph_facts(graph, split)}
     files = {
         WEIGHTS: safetensors.numpy.save({name: np.array(array, order="C") for name, array in arrays.items()}),
         GRAPH: safetensors.numpy.save(graph_arrays(graph, split)),
         NODES: ids_parquet(graph),
     }
     checksums = {name: digest(content) for name, content in files.items()}
-    head = {"format": FORMAT, "ncgc": __version__, "graph": graph_facts(graph, split)}
     try:
         files[ABOUT] = sealed({**head, **about, "files": checksums}).encode()
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,1 +1,1 @@
-"""Tables of nodes and edges, read into a Graph."""
+"""Tables (CSV, TSV, Parquet, data frames) in, Graph out; and tables of new nodes for a fitted model."""

@@ -1,4 +1,4 @@
-"""The edge table: its ends looked up among the nodes, its weights read, its rows merged."""
+"""The edge table: ends looked up among the node ids, weights read, duplicates merged."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from ncgc.errors import InputError
-from ncgc.graph.adjacency import Merged, merge
-from ncgc.io.tables.cells import numbers
-from ncgc.io.tables.ids import id_cells, positions, shown
-from ncgc.io.tables.tables import Table
+from ncgc.graph.adjacency import MergedEdges, merge_edges
+from ncgc.io.tables.columns import numbers
+from ncgc.io.tables.ids import id_cells, positions, quoted_id
+from ncgc.io.tables.table import Table
 
 
 def read_edges(
@@ -20,19 +20,35 @@ def read_edges(
     target: str,
     weight: str | None,
     elsewhere: str = "",
-) -> Merged:
-    """The edges of a table, whose ends are looked up among the ids of the node table (``elsewhere``: and of what else)."""
+) -> MergedEdges:
+    """Read the edges of a table.
+
+    Args:
+        table: the edge table.
+        nodes: the node table, for messages.
+        ids: (n,) ids of the nodes.
+        source: column of one end.
+        target: column of the other end.
+        weight: column of positive weights; None for 1 everywhere.
+        elsewhere: what else the ids come from, for messages.
+
+    Returns:
+        The merged edges: a symmetric adjacency and counts.
+
+    Raises:
+        InputError: names the first row with an unknown id or a bad weight.
+    """
     ends = [id_cells(table, column, what) for column, what in ((source, "source"), (target, "target"))]
     found = [positions(cells, ids) for cells in ends]
     unknown = (found[0] < 0) | (found[1] < 0)
     if unknown.any():
         raise _unknown(table, nodes, ids, ends, found, unknown, elsewhere)
     weights = None if weight is None else read_weights(table, weight)
-    return merge(found[0], found[1], weights, len(ids))
+    return merge_edges(found[0], found[1], weights, len(ids))
 
 
 def check_header(table: Table, source: str, target: str, ids: pa.ChunkedArray) -> None:
-    """For columns whose names say nothing: raise an InputError if the header is an edge, of a file without one."""
+    """Raise an InputError if the column names are ids, that is, if the file has no header but starts with an edge."""
     if (positions(pa.chunked_array([[source, target]]), ids) >= 0).all():
         raise InputError(
             f"{table.name} has no header: its first row holds node ids; add the header source,target above it."
@@ -40,10 +56,18 @@ def check_header(table: Table, source: str, target: str, ids: pa.ChunkedArray) -
 
 
 def read_weights(table: Table, name: str) -> np.ndarray:
-    """(m,) float32, all above 0."""
+    """Read a column of edge weights.
+
+    Args:
+        table: the edge table.
+        name: of the column.
+
+    Returns:
+        (m,) float32, finite and above 0.
+    """
     remedy = "give each edge a weight above 0 (1 is the usual one)"
     values = numbers(table, name, remedy)
-    with np.errstate(over="ignore"):  # too large for float32 is said below
+    with np.errstate(over="ignore"):  # too large for float32 is reported below
         small = values.astype(np.float32)
     bad = ~(np.isfinite(small) & (small > 0))
     if bad.any():
@@ -70,9 +94,11 @@ def _unknown(
     if isinstance(value, str) and positions(pa.chunked_array([[value.strip()]]), ids)[0] >= 0:
         remedy = f"{nodes.name} has {value.strip()!r}: remove the spaces around the id"
     elif others + 1 == len(table):
-        remedy = f"no edge joins two of its nodes, whose ids look like {shown(ids[0])}: check which columns are used"
+        remedy = (
+            f"no edge joins two of its nodes, whose ids look like {quoted_id(ids[0])}: check which columns are used"
+        )
     else:
         remedy = f"add it to {nodes.name} or remove the edge"
     also = f" ({others:,} other edge{'s' * (others > 1)} likewise)" if others else ""
     where = nodes.name + (f" nor in {elsewhere}" if elsewhere else "")
-    return InputError(f"{table.where(row)}: unknown node id {shown(cell)} (not in {where}); {remedy}{also}.")
+    return InputError(f"{table.where(row)}: unknown node id {quoted_id(cell)} (not in {where}); {remedy}{also}.")

@@ -1,207 +1,213 @@
-"""FeatureEncoder: the columns of a node table as a feature matrix, the same way at fit and ever after."""
+"""Where the features of a graph come from: columns of the node table, a file (.npy, .npz), or the graph's structure."""
 
 from __future__ import annotations
 
-import json
-import math
+import io
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from itertools import groupby
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ncgc.errors import InputError, ParameterError
-from ncgc.graph.validation import Features
-from ncgc.io.tables.cells import check_type
-from ncgc.io.tables.columns import named_column, quoted
-from ncgc.io.tables.encoders import ENCODERS, MOST_CATEGORIES, Column, NumberColumn, TextColumn, from_dict, to_dict
-from ncgc.io.tables.kinds import KINDS, guess_kind
-from ncgc.io.tables.tables import Table, as_table
+from ncgc.graph.features import SPARSE_BELOW
+from ncgc.graph.validation import Features, all_finite, as_features, first_not_finite
+from ncgc.io.tables.columns import LABELS, named_column, plain_name
+from ncgc.io.tables.feature_encoder import FeatureEncoder
+from ncgc.io.tables.spectral import spectral_features
+from ncgc.io.tables.table import Table, read_file
 
-SPARSE_BELOW = 0.06  # share of non-zeros; where the sparse product is the cheaper one
-TYPES = "write numbers or text, or set the column's kind to 'drop'"
-FORMAT = "ncgc-features-1"
+ENDINGS = (".npz", ".npy")
+# Bytes from which a .npy file is memory-mapped: float32 rows in C order are then never copied as a whole.
+MAPPED_FROM = 1 << 26
+ONLY_HERE = "a model fitted on them is good for this graph only"
 
 
-class FeatureEncoder:
-    """Numbers standardised, categories one-hot, texts as TF-IDF; ids, constants and empty columns dropped.
-
-    Args:
-        columns: the columns to use; default: all but those excluded.
-        kinds: {"column": "number" | "category" | "text" | "drop"} where the guess would be wrong.
-        exclude: columns that are no features: the ids and the labels.
+@dataclass(frozen=True)
+class ChosenFeatures:
+    """Features and where they came from.
 
     Attributes:
-        notes: sentences about what was dropped and why.
-
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"age": [20.0, 30.0, 40.0, None], "town": ["Ulm", "Ulm", "Bern", "Bern"], "one": [1, 1, 1, 1]})
-    >>> encoder = FeatureEncoder().fit(table)
-    >>> encoder.describe()
-    [('age', 'number', 2), ('town', 'category', 2), ('one', 'drop', 0)]
-    >>> encoder.transform(table).shape
-    (4, 4)
+        matrix: n×D float32, CSR or dense.
+        encoder: that made them; None where they came from a file or the structure.
+        origin: "columns", "file", "array" or "structure".
+        notes: sentences for the user.
     """
 
-    def __init__(
-        self,
-        columns: Sequence[str] | None = None,
-        kinds: Mapping[str, str] | None = None,
-        exclude: Sequence[str] = (),
-    ):
-        self.columns = columns
-        self.kinds = kinds
-        self.exclude = exclude
-        self.notes: list[str] = []
-        self._used: list[Column] = []
-        self._described: list[tuple[str, str, int]] = []
-
-    # ---------------------------------------------------------------- learning
-
-    def fit(self, table: Any) -> FeatureEncoder:
-        """Learn kinds, means, categories and words from a table (a Table, pandas DataFrame or pyarrow Table)."""
-        table = as_table(table, "table")
-        kinds = self._given_kinds(table)
-        if self.columns is None:
-            names = [name for name in table.columns if name not in self.exclude]
-        else:
-            names = [named_column(table, name, "features") for name in dict.fromkeys(self.columns)]
-        self.notes, self._used, self._described = [], [], []
-        dropped: dict[str, list[str]] = {}
-        for name in names:
-            self._learn(table, name, kinds.get(name), dropped)
-        self.notes += [f"Not used of {table.name}: {quoted(found, 8)} ({why})." for why, found in dropped.items()]
-        return self
-
-    def _given_kinds(self, table: Table) -> dict[str, str]:
-        kinds = {}
-        for name, kind in (self.kinds or {}).items():
-            if kind not in KINDS:
-                raise ParameterError(
-                    f"The kind of the column {name!r} must be one of {quoted(KINDS)}. Got {kind!r} instead."
-                )
-            kinds[named_column(table, name, "features")] = kind
-        return kinds
-
-    def _learn(self, table: Table, name: str, given: str | None, dropped: dict[str, list[str]]) -> None:
-        """Learn one column; one that says nothing goes to ``dropped``, by the reason."""
-        kind, why = guess_kind(table, name) if given is None else (given, "")
-        column: Column | None = None
-        if kind != "drop":
-            check_type(table, name, TYPES)
-            column = ENCODERS[kind].fit(table, name)
-            why = "no words" if kind == "text" else "the same in every row"
-        if column is not None:
-            self._used.append(column)
-            if kind == "category" and column.width == MOST_CATEGORIES:
-                self.notes.append(f"Of the column {name!r} the {MOST_CATEGORIES:,} most frequent values are used.")
-        elif given != "drop":
-            dropped.setdefault(why, []).append(name)
-        self._described.append((name, "drop", 0) if column is None else (name, column.kind, column.width))
-
-    # ---------------------------------------------------------------- using
-
-    def transform(self, table: Any) -> Features:
-        """n×D float32: CSR where fewer than 6 % of the entries are not zero, dense otherwise."""
-        table = as_table(table, "table")
-        self._check_present(table)
-        blocks = [_lean(column.transform(table)) for column in self._used]
-        if not blocks:
-            return np.zeros((len(table), 0), dtype=np.float32)
-        size = len(table) * sum(block.shape[1] for block in blocks)
-        stored = sum(block.nnz if sparse.issparse(block) else np.count_nonzero(block) for block in blocks)
-        if stored < SPARSE_BELOW * size:
-            return sparse.csr_array(sparse.hstack(_joined(blocks), format="csr", dtype=np.float32))
-        return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
-
-    def fit_transform(self, table: Any) -> Features:
-        return self.fit(table).transform(table)
-
-    def _check_present(self, table: Table) -> None:
-        absent = [column.name for column in self._used if column.name not in table.columns]
-        if absent:
-            near = get_close_matches(absent[0], table.columns, n=1)
-            hint = f" (for {absent[0]!r} there is {near[0]!r})" if near else ""
-            raise InputError(
-                f"{table.name} lacks the column{'s' * (len(absent) > 1)} {quoted(absent)} that the features were made of{hint}; "
-                "add what is missing, under the same name."
-            )
-        for column in self._used:
-            check_type(table, column.name, TYPES)
-
-    @property
-    def num_features(self) -> int:
-        return sum(column.width for column in self._used)
-
-    @property
-    def used_columns(self) -> list[str]:
-        """The columns a table must have to be transformed."""
-        return [column.name for column in self._used]
-
-    @property
-    def standardised(self) -> bool:
-        """Whether a column of numbers was brought to mean 0 and deviation 1; columns of 0 and 1 are not."""
-        return any(
-            isinstance(column, NumberColumn) and (column.mean, column.std) != (0.0, 1.0) for column in self._used
-        )
-
-    def describe(self) -> list[tuple[str, str, int]]:
-        """(column, kind, number of features) of every column looked at; "drop" and 0 for those not used."""
-        return list(self._described)
-
-    # ---------------------------------------------------------------- keeping
-
-    def to_json(self) -> str:
-        """Everything :meth:`transform` needs, as plain JSON."""
-        columns = [to_dict(column) for column in self._used]
-        return json.dumps({"format": FORMAT, "columns": columns, "described": self._described}, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> FeatureEncoder:
-        """The encoder that :meth:`to_json` wrote; nothing is unpickled."""
-        try:
-            content = json.loads(text)
-            if content["format"] != FORMAT:
-                raise ValueError(f"its format is {content['format']!r}, not {FORMAT!r}")
-            encoder = cls()
-            encoder._used = [from_dict(entry) for entry in content["columns"]]
-            encoder._described = [(str(name), str(kind), int(width)) for name, kind, width in content["described"]]
-            for column in encoder._used:
-                _check_sound(column)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InputError(f"The feature encoder cannot be read from this JSON ({error}); write it again.") from None
-        return encoder
+    matrix: Features
+    encoder: FeatureEncoder | None
+    origin: str
+    notes: list[str]
 
 
-def _joined(blocks: list[Features]) -> list[Features]:
-    """The blocks as CSR, neighbours that are dense as one: joining many narrow ones takes long."""
-    groups = groupby(blocks, key=sparse.issparse)
-    return [
-        block for lean, group in groups for block in (group if lean else [sparse.csr_array(np.hstack(list(group)))])
+def choose_features(
+    table: Table,
+    taken: Sequence[str | None],
+    features: str | Path | Sequence[str] | None,
+    kinds: Mapping[str, str] | None,
+    encoder: FeatureEncoder | None,
+    adjacency: sparse.csr_array,
+) -> ChosenFeatures:
+    """Make the features of a graph.
+
+    Args:
+        table: the node table.
+        taken: columns of ids and labels, which are never features.
+        features: None for all other columns, column names, a .npz or .npy file, or "none" for the structure.
+        kinds: kinds of columns, by name, where the guess would be wrong.
+        encoder: of a fitted model; ``features`` and ``kinds`` must then be None.
+        adjacency: n×n symmetric CSR, for features of the structure.
+
+    Returns:
+        The features.
+    """
+    if encoder is not None:
+        if features is not None or kinds:
+            raise ParameterError("The features of a fitted encoder are fixed; give no 'features' or 'kinds' beside it.")
+        return ChosenFeatures(encoder.transform(table), encoder, "columns", [])
+    if isinstance(features, str | Path):
+        if str(features) == "none":
+            return _structure(table, adjacency, [f"The features are made from the graph's structure; {ONLY_HERE}."])
+        return _from_file(table, features)
+    made = FeatureEncoder(_free(table, features, taken), kinds, [name for name in taken if name]).fit(table)
+    if not made.num_features:
+        note = f"No column is left for features, so they are made from the graph's structure; {ONLY_HERE}."
+        return _structure(table, adjacency, [*made.notes, note])
+    used = [(name, kind, width) for name, kind, width in made.describe() if width]
+    shown = ", ".join(f"{name!r} ({kind}, {width:,})" for name, kind, width in used[:8])
+    more = f" and {len(used) - 8:,} more" if len(used) > 8 else ""
+    notes = [*made.notes, f"Features: {made.num_features:,}, from the column{'s' * (len(used) > 1)} {shown}{more}."]
+    notes += [
+        f"The column {name!r} is used as a feature; give it the kind 'drop' if it reveals the labels."
+        for name, _, _ in used
+        if features is None and plain_name(name) in LABELS
     ]
+    return ChosenFeatures(made.transform(table), made, "columns", notes)
 
 
-def _lean(block: Features) -> Features:
-    """A block as CSR where that is smaller: a wide table of mostly zeros is never dense as a whole."""
-    if not sparse.issparse(block) and np.count_nonzero(block) < SPARSE_BELOW * block.size:
-        return sparse.csr_array(block)
-    return block
+def _structure(table: Table, adjacency: sparse.csr_array, notes: list[str]) -> ChosenFeatures:
+    if not adjacency.nnz:
+        raise InputError(
+            f"No edge joins two nodes of {table.name} and it has no features, so that nothing tells its nodes apart; give "
+            "edges between different nodes, or columns of features."
+        )
+    return ChosenFeatures(spectral_features(adjacency), None, "structure", notes)
 
 
-def _check_sound(column: Column) -> None:
-    """Raise a ValueError unless what was read from JSON has the right types and lengths."""
-    values = to_dict(column)
-    lists = [values[key] for key in ("values", "words", "idf") if key in values]
-    if not all(isinstance(one, list) for one in lists) or not isinstance(values.get("missing", True), bool):
-        raise ValueError(f"what it says of the column {column.name!r} is of the wrong type")
-    texts = [column.name, *values.get("values", []), *values.get("words", [])]
-    figures = [values[key] for key in ("mean", "std") if key in values] + values.get("idf", [])
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError("a name in it is not text")
-    if not all(isinstance(figure, float | int) and math.isfinite(figure) for figure in figures):
-        raise ValueError("a figure in it is not a finite number")
-    repeated = any(len(set(one)) != len(one) for one in (values.get("values", []), values.get("words", [])))
-    if repeated or values.get("std", 1) <= 0 or (isinstance(column, TextColumn) and column.width != len(column.idf)):
-        raise ValueError(f"what it says of the column {column.name!r} does not hold together")
+def _from_file(table: Table, path: str | Path) -> ChosenFeatures:
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise InputError(
+            f"The features {str(path)!r} are neither a {' or '.join(ENDINGS)} file nor 'none'; name columns in a list."
+        )
+    matrix = read_features(path, len(table), table.name)
+    note = f"Features: {matrix.shape[1]:,}, from {Path(path).name}, a row a node in the order of {table.name}."
+    return ChosenFeatures(matrix, None, "file", [note])
+
+
+def _free(table: Table, features: Sequence[str] | None, taken: Sequence[str | None]) -> list[str] | None:
+    """The columns with the given names; ids and labels are refused: a label is never its own feature."""
+    if features is None:
+        return None
+    if not all(isinstance(name, str) for name in features):
+        raise ParameterError(
+            "The features must be names of columns, a .npz or .npy file, or 'none'; save an array first."
+        )
+    names = [named_column(table, name, "features") for name in features]
+    for name in names:
+        if name in taken:
+            raise InputError(
+                f"{table.name}: the column {name!r} holds the ids or the labels and cannot be a feature too."
+            )
+    return names
+
+
+# -------------------------------------------------------------------- features from a file
+
+
+def read_features(path: str | Path, rows: int, nodes: str) -> Features:
+    """Read features from a ``.npy`` file (one 2-D array) or ``.npz`` (scipy's ``save_npz``, or one 2-D array).
+
+    Opened with ``allow_pickle=False``: files of objects are refused.
+
+    Args:
+        path: the file; its rows are in the order of the node table.
+        rows: number of nodes.
+        nodes: name of the node table, for messages.
+
+    Returns:
+        rows×D float32, CSR below 6 % non-zeros, dense above.
+
+    Raises:
+        InputError: names what is wrong with the file and what to do.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(f"{path.name} has an extension that is not known; give the features as .npz or .npy.")
+    content = None if _large(path) else read_file(path)
+    try:
+        matrix = _mapped(path) if content is None else _load(content, path.suffix.lower())
+    except Exception as error:  # a damaged archive may raise anything at all; none of it is our bug
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(
+            f"{path.name} cannot be read as features ({reason}); "
+            "save one 2-D array of numbers with numpy.save, or a matrix with scipy.sparse.save_npz."
+        ) from None
+    if matrix.shape[0] != rows:
+        raise InputError(
+            f"{path.name} has {matrix.shape[0]} rows but {nodes} has {rows} nodes; give one row a node, in the same order."
+        )
+    if not matrix.shape[1]:
+        raise InputError(f"{path.name} has no columns; give at least one feature.")
+    return _checked(as_features(matrix), path.name)
+
+
+def _large(path: Path) -> bool:
+    """Whether the file is an array that is better memory-mapped."""
+    try:
+        return path.suffix.lower() == ".npy" and path.is_file() and path.stat().st_size >= MAPPED_FROM
+    except OSError:  # read_file reports why
+        return False
+
+
+def _mapped(path: Path) -> Any:
+    """The array in the file, memory-mapped: rows are read when used and may be evicted again."""
+    return _checked_kind(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def _load(content: bytes, ending: str) -> Any:
+    """The 2-D matrix of numbers in the file, or a ValueError with the reason."""
+    loaded = np.load(io.BytesIO(content), allow_pickle=False)
+    matrix: Any = loaded
+    if not isinstance(loaded, np.ndarray):
+        if "format" in loaded.files:
+            matrix = sparse.load_npz(io.BytesIO(content)).tocsr()
+            matrix.check_format(full_check=True)
+        elif len(loaded.files) == 1:
+            matrix = loaded[loaded.files[0]]
+        else:
+            raise ValueError(f"it holds {len(loaded.files)} arrays, not one")
+    return _checked_kind(matrix)
+
+
+def _checked_kind(matrix: Any) -> Any:
+    if matrix.ndim != 2:
+        raise ValueError(f"its array has {matrix.ndim} dimension{'s' * (matrix.ndim != 1)}, not two")
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"its entries are {matrix.dtype}, not numbers")
+    return matrix
+
+
+def _checked(features: Features, name: str) -> Features:
+    if not all_finite(features):
+        row, column = first_not_finite(features)
+        raise InputError(
+            f"{name} row {row + 1}, column {column + 1} is not a finite number (as float32); "
+            "replace NaN and infinite values, for example with 0 or the column's mean."
+        )
+    count = features.nnz if sparse.issparse(features) else np.count_nonzero(features)
+    lean = count < SPARSE_BELOW * features.shape[0] * features.shape[1]
+    if lean and not sparse.issparse(features):
+        return sparse.csr_array(features)
+    return features.toarray() if sparse.issparse(features) and not lean else features

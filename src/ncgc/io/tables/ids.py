@@ -1,4 +1,4 @@
-"""The names of nodes: each once in the node table, and found again for every end of every edge."""
+"""Node ids: read and checked in the node table, and looked up for the ends of edges."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ncgc.errors import InputError
-from ncgc.io.tables.cells import decoded, is_numeric, shortened
-from ncgc.io.tables.tables import Table
+from ncgc.io.tables.columns import decoded, is_numeric, shortened
+from ncgc.io.tables.table import Table
 
-_DIRECT = 8  # a look-up table of so many places a node is still small
+_DIRECT = 8  # entries per node up to which a look-up table is small enough
 
 
 def id_cells(table: Table, name: str, what: str = "id") -> pa.ChunkedArray:
-    """A column of ids without gaps, as strings or int64: strings as they are, whole numbers as numbers.
+    """Read a column of ids; strings are not trimmed: " A" and "A" are two nodes.
 
-    ``what`` the column is called in messages. Strings are not trimmed: " A" and "A" are two nodes.
+    Args:
+        table: the table.
+        name: of the column.
+        what: the ids are called in messages.
+
+    Returns:
+        (n,) strings, or int64 where all are whole numbers.
+
+    Raises:
+        InputError: names the first row without an id.
     """
     column = decoded(table.column(name))
     kind = column.type
@@ -45,6 +54,7 @@ def id_cells(table: Table, name: str, what: str = "id") -> pa.ChunkedArray:
 
 
 def check_unique(table: Table, name: str, ids: pa.ChunkedArray) -> None:
+    """Raise an InputError that names two rows with the same id, if there are any."""
     distinct = pc.count_distinct(ids).as_py()
     if distinct == len(ids):
         return
@@ -56,14 +66,19 @@ def check_unique(table: Table, name: str, ids: pa.ChunkedArray) -> None:
     others = f" ({again:,} other id{'s repeat' if again > 1 else ' repeats'} as well)" if again else ""
     raise InputError(
         f"{table.where(int(first[code[second]]))} and {table.place(second)} have the same id "
-        f"{shown(ids[second])}{others}; remove one, or say which column holds the ids with 'id'."
+        f"{quoted_id(ids[second])}{others}; remove one, or say which column holds the ids with 'id'."
     )
 
 
 def positions(cells: pa.ChunkedArray, ids: pa.ChunkedArray) -> np.ndarray:
-    """(m,) int64: for each cell its place among the ids, -1 where it is none of them.
+    """Look up cells among ids. Numbers are compared with numbers; where one side is text, both are compared as text.
 
-    Numbers are compared with numbers; where one side is text, both are.
+    Args:
+        cells: (m,) to look up.
+        ids: (n,) unique.
+
+    Returns:
+        (m,) int64 positions, -1 where a cell is no id.
 
     >>> positions(pa.chunked_array([["b", "x"]]), pa.chunked_array([["a", "b"]]))
     array([ 1, -1])
@@ -87,7 +102,7 @@ def _number_positions(cells: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 
 def id_array(ids: pa.ChunkedArray) -> np.ndarray:
-    """(n,) the ids for a Graph: int64, or Python strings (numpy's own would all be as wide as the longest)."""
+    """(n,) the ids as an array: int64, or Python strings (numpy strings would all be as wide as the longest)."""
     if types.is_integer(ids.type):
         return np.asarray(ids.to_numpy())
     array = np.empty(len(ids), dtype=object)
@@ -95,6 +110,7 @@ def id_array(ids: pa.ChunkedArray) -> np.ndarray:
     return array
 
 
-def shown(cell: pa.Scalar) -> str:
+def quoted_id(cell: pa.Scalar) -> str:
+    """An id for a message."""
     value = cell.as_py()
     return shortened(value) if isinstance(value, str) else repr(value)

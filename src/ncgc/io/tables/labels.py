@@ -1,4 +1,4 @@
-"""The label column as class numbers: -1 where a cell is empty, and a sentence where it cannot be what it is meant to be."""
+"""The label column as class indices, -1 where a cell is empty; and the split column: training, validation or test."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ncgc.datasets.split import PARTS, Split
 from ncgc.errors import InputError
-from ncgc.io.tables.cells import check_type, shortened, text_cells
-from ncgc.io.tables.columns import quoted
-from ncgc.io.tables.tables import Table
+from ncgc.graph import Graph
+from ncgc.graph.validation import MOST_CLASSES
+from ncgc.io.tables.columns import check_type, named_column, quoted, shortened, text_cells
+from ncgc.io.tables.table import Table, as_table
 
-MOST_CLASSES = 1000
+SPLIT_WORDS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 LONGEST = 500  # characters of a class name
 SUSPICIOUS = ("na", "n/a", "nan", "null", "none", "unknown", "unlabelled", "unlabeled", "?", "-", "-1")
 
 
 @dataclass(frozen=True)
 class Labels:
-    """(n,) class numbers with -1 for unknown, the names of the classes, and sentences for the screen."""
+    """Labels read from a column.
+
+    Attributes:
+        numbers: (n,) int64 class indices, -1 where unknown.
+        classes: (K,) class names.
+        notes: sentences for the user.
+    """
 
     numbers: np.ndarray
     classes: np.ndarray
@@ -30,9 +38,19 @@ class Labels:
 
 
 def read_labels(table: Table, name: str | None, classes: Sequence[str] | None = None, strict: bool = True) -> Labels:
-    """The labels in a column, trimmed; classes are its distinct names, sorted, or those given.
+    """Read a column of labels, trimmed.
 
-    With given classes, or where not ``strict``, labels may be few, of one class, or missing altogether (``name`` None).
+    Args:
+        table: the node table.
+        name: of the column; None where there is none.
+        classes: of a fitted model; default: the distinct labels, sorted.
+        strict: whether to refuse columns that hold no label, one class only, or what looks like ids or text.
+
+    Returns:
+        The labels, their classes and notes.
+
+    Raises:
+        InputError: names what is wrong with the column and what to do.
     """
     if name is None:
         return Labels(np.full(len(table), -1, dtype=np.int64), np.array(list(classes or []), dtype=str), [])
@@ -52,14 +70,23 @@ def read_labels(table: Table, name: str | None, classes: Sequence[str] | None = 
 
 
 def labels_to_compare(table: Table, name: str | None, classes: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
-    """(n,) numbers of a model's ``classes``, -1 where a cell is empty or says something else, and a sentence on the latter."""
+    """Labels to compare predictions with.
+
+    Args:
+        table: a table of nodes.
+        name: the column of labels; None where there is none.
+        classes: (K,) class names of the model.
+
+    Returns:
+        (n,) class indices, -1 where a cell is empty or holds another class, and a note on the latter.
+    """
     labels = read_labels(table, name, strict=False)
     place = {str(known): number for number, known in enumerate(classes)}
     numbers = np.array([place.get(one, -1) for one in labels.classes.tolist()] + [-1])[labels.numbers]
     strange = int(((labels.numbers >= 0) & (numbers < 0)).sum())
     words = "1 label is none" if strange == 1 else f"{strange:,} labels are none"
-    told = f"{table.name}, column {name!r}: {words} of the model's classes and not compared with."
-    return numbers, [told] if strange else []
+    note = f"{table.name}, column {name!r}: {words} of the model's classes and not compared with."
+    return numbers, [note] if strange else []
 
 
 def _check_names(table: Table, name: str, names: list[str], labelled: int) -> None:
@@ -100,15 +127,48 @@ def _check_known(table: Table, name: str, cells: pa.ChunkedArray, classes: Seque
 
 
 def _notes(table: Table, name: str, numbers: np.ndarray, names: Sequence[str]) -> list[str]:
-    told = []
+    notes = []
     counts = np.bincount(numbers[numbers >= 0], minlength=len(names))
     labelled = int(counts.sum())
-    told.append(f"{labelled:,} of {len(table):,} nodes have a label in the column {name!r}, of {len(names)} classes.")
+    notes.append(f"{labelled:,} of {len(table):,} nodes have a label in the column {name!r}, of {len(names)} classes.")
     if labelled == len(table):
-        told.append("Every node has a label already: there is nothing left to predict.")
+        notes.append("Every node has a label already: there is nothing left to predict.")
     single = [names[k] for k in np.flatnonzero(counts == 1).tolist()]
     if single:
-        told.append(f"A single node is labelled as {quoted(single, 5)}; a few more would help.")
+        notes.append(f"A single node is labelled as {quoted(single, 5)}; a few more would help.")
     for one in (one for one in names if one.lower() in SUSPICIOUS):
-        told.append(f"The label {one!r} is taken as a class; leave the cell empty where it means that none is known.")
-    return told
+        notes.append(f"The label {one!r} is taken as a class; leave the cell empty where it means that none is known.")
+    return notes
+
+
+def read_split(nodes: Any, column: str, graph: Graph, delimiter: str | None = None) -> Split:
+    """Read the split from a column of the node table; cells of unlabelled nodes are ignored.
+
+    Args:
+        nodes: the node table: a file, a DataFrame or a Table.
+        column: whose cells are train, val or test (also training, valid, validation), in any case.
+        graph: read from the same table.
+        delimiter: of a text file; by default from its extension and header.
+
+    Returns:
+        The split, validated.
+
+    Raises:
+        InputError: names the first labelled node without a part.
+    """
+    table = as_table(nodes, "nodes", delimiter)
+    name = named_column(table, column, "split")
+    labelled = np.flatnonzero(graph.labels >= 0)
+    cells = text_cells(table.column(name)).take(pa.array(labelled))
+    place = pc.index_in(pc.utf8_lower(cells), value_set=pa.array(list(SPLIT_WORDS)), skip_nulls=True)
+    word = np.asarray(pc.fill_null(place, -1).to_numpy())
+    if (word < 0).any():
+        first = int((word < 0).argmax())
+        cell = cells[first].as_py()
+        found = f"{cell!r}" if cell else "an empty cell"
+        raise InputError(
+            f"{table.where(int(labelled[first]))}: a labelled node with {found} in the column {name!r}; "
+            "write train, val or test."
+        )
+    parts = np.array(list(SPLIT_WORDS.values()))[word]
+    return Split(*(labelled[parts == part] for part in PARTS)).validate(graph)

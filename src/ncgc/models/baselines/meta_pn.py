@@ -16,7 +16,8 @@ from ncgc.models.networks import fan_in_bias
 from ncgc.nn.layer import fan_in
 from ncgc.ops import FeatureMatrix, SparseMatrix, linear
 from ncgc.params.parameter import declared
-from ncgc.training import Adam, StoppingRule, TrainingResult, Watcher, descend
+from ncgc.training import Adam, StoppingRule, TrainingResult, Watcher
+from ncgc.training.engines.full_batch import train_full_batch
 
 
 class MetaPN(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=500):
@@ -82,11 +83,11 @@ class MetaPN(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-
             optimizer.zero_grad(set_to_none=True)
             return step(batches[order[-1]])  # whose step the descent takes
 
-        def look() -> Tensor:
+        def evaluate() -> Tensor:
             logits: Tensor = network(data.operators, None).logits
             return logits
 
-        return descend(network, optimizer, loss, look, stopping, self.epochs, watch)
+        return train_full_batch(network, optimizer, loss, evaluate, stopping, self.epochs, watch)
 
     def soft_loss(self, logits: Tensor, targets: Tensor) -> Tensor:
         """L_B of (b, K) logits and ỹ."""

@@ -19,7 +19,8 @@ from ncgc.models.stages import interrupted, joined, later
 from ncgc.nn import GraphOperators
 from ncgc.ops import SparseMatrix, gcn_normalised
 from ncgc.params.parameter import declared
-from ncgc.training import Adam, LastEpoch, StoppingRule, TrainingResult, Watcher, descend
+from ncgc.training import Adam, LastEpoch, StoppingRule, TrainingResult, Watcher
+from ncgc.training.engines.full_batch import train_full_batch
 
 _FEWEST = 10  # nodes held out below which their accuracy says nothing
 _SURE = 0.9  # the confidence that is enough then
@@ -112,12 +113,12 @@ class Violin(NetworkClassifier, hidden=16, dropout=0.6, epochs=300, patience=Non
                 network.train()
             return self._loss(data, network, estimate.links(self.links, data.drops))
 
-        def look() -> Tensor:
+        def evaluate() -> Tensor:
             logits: Tensor = network(data.seen, None).logits
             return logits
 
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
-        return descend(network, optimizer, loss, look, stopping, self.epochs, notice)
+        return train_full_batch(network, optimizer, loss, evaluate, stopping, self.epochs, notice)
 
     def linked(self, data: TrainingData, links: Tensor) -> Any:
         """The graph with (2, l) virtual links, as the network takes it."""

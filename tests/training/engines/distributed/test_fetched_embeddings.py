@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from ncgc.training.engines.distributed.fitting import make_trainer
 
 from ncgc import NCGC
-from ncgc.training.engines.distributed.fitting import make_trainer
 from ncgc.training.engines.distributed.group import Group
 
 OPTIONS = {"hidden": 8, "random_state": 5, "batch": "partitions", "parts": 4}
@@ -23,7 +23,7 @@ def looked(planted, options):
         trainer, _, _ = make_trainer(NCGC(**(OPTIONS | options)), *planted, group)
         trainer._output()
         asked = [trainer.source.graph.adjacency[trainer.cut(part).part.nodes].indices for part in trainer.own]
-        return trainer.last_look.nodes, [rows.numpy() for rows in trainer.last_look.products], np.concatenate(asked)
+        return trainer.history.nodes, [rows.numpy() for rows in trainer.history.products], np.concatenate(asked)
 
     return run
 

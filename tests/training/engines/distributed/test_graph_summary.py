@@ -1,12 +1,12 @@
-"""One process reads the graph; the others know its outline and get their rows, and the training is the same."""
+"""One process reads the graph; the others know its summary and get their rows, and the training is the same."""
 
 import numpy as np
 import pytest
+from ncgc.training.engines.distributed.fitting import fit_distributed
 
 from ncgc import NCGC
 from ncgc.errors import GraphError, ParameterError
-from ncgc.training.engines.distributed.fitting import fit_distributed
-from ncgc.training.engines.distributed.graph_summary import Outline, read_by_first
+from ncgc.training.engines.distributed.graph_summary import GraphSummary, read_by_first
 from ncgc.training.engines.distributed.group import Group
 
 SHORT = {"epochs": 8, "warmup": 2, "ramp": 2, "hidden": 8, "random_state": 5}
@@ -22,31 +22,31 @@ def test_rows_that_were_sent_are_those_that_were_cut(make_planted, in_processes,
             return graph
 
         found = read_by_first(read, group)
-        outline = None if group.first else (isinstance(found, Outline), repr(found), found.degrees.tolist())
+        summary = None if group.first else (isinstance(found, GraphSummary), repr(found), found.degrees.tolist())
         losses = []
         for backbone in ("gcn", "sage"):
             model = fit_distributed(NCGC(backbone, **SHORT), found, split, group)
             losses.append(model.history_["total"].tolist())
-        return outline, losses, group.traffic.sent["others"]
+        return summary, losses, group.traffic.sent["others"]
 
     ranks = in_processes(run, 3)
     expected = [
         fit_distributed(NCGC(backbone, **SHORT), graph, split, Group()).history_["total"]
         for backbone in ("gcn", "sage")
     ]
-    for rank, (outline, losses, sent) in enumerate(ranks):
+    for rank, (summary, losses, sent) in enumerate(ranks):
         np.testing.assert_allclose(losses, expected, atol=1e-4)
-        assert outline == (None if rank == 0 else (True, repr(graph), graph.degrees.tolist()))
+        assert summary == (None if rank == 0 else (True, repr(graph), graph.degrees.tolist()))
         assert (sent > 0) == (rank == 0)
 
 
 def test_an_outline_answers_what_splits_and_parameters_ask(make_planted):
     graph, _ = make_planted()
-    outline = Outline.of(graph)
-    assert outline.validate() is outline
+    summary = GraphSummary.of(graph)
+    assert summary.validate() is summary
     for name in ("num_nodes", "num_edges", "num_features", "num_classes", "feature_density", "name"):
-        assert getattr(outline, name) == getattr(graph, name)
-    assert outline.features.nnz == outline.adjacency.nnz == 0
+        assert getattr(summary, name) == getattr(graph, name)
+    assert summary.features.nnz == summary.adjacency.nnz == 0
 
 
 def test_what_the_first_cannot_read_ends_all(raw_processes):
@@ -63,4 +63,4 @@ def test_what_the_first_cannot_read_ends_all(raw_processes):
 def test_parts_need_the_graph_itself(make_planted):
     graph, split = make_planted()
     with pytest.raises(ParameterError, match="needs the graph in every process"):
-        fit_distributed(NCGC(**SHORT, batch="partitions", parts=2), Outline.of(graph), split, Group())
+        fit_distributed(NCGC(**SHORT, batch="partitions", parts=2), GraphSummary.of(graph), split, Group())

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ncgc.training.engines.partition.cache import Shelf
+from ncgc.training.engines.partition.cache import Cache
 
 
 @dataclass
@@ -11,14 +11,14 @@ class Thing:
 
 
 def test_what_fits_is_made_once_and_what_does_not_every_time():
-    shelf, made = Shelf(room=10), []
+    cache, made = Cache(room=10), []
 
     def make(number, size):
         def new():
             made.append(number)
             return Thing(size)
 
-        return shelf.get(number, new)
+        return cache.get(number, new)
 
     first = make(1, 6)
     make(2, 5)  # no room beside the first
@@ -27,4 +27,4 @@ def test_what_fits_is_made_once_and_what_does_not_every_time():
     make(2, 5)
     make(3, 4)
     assert made == [1, 2, 3, 2]
-    assert len(shelf) == 2
+    assert len(cache) == 2

@@ -7,7 +7,7 @@ from scipy import sparse
 from ncgc import Graph
 from ncgc.errors import MissingPackageError, ParameterError
 from ncgc.ops import gcn_normalised, mean_normalised
-from ncgc.training.engines.partition import Share, make_part, partition, propagation_rows
+from ncgc.training.engines.partition import Ownership, make_part, partition, propagation_rows
 
 
 @pytest.fixture(params=["plain", "weighted"])
@@ -49,8 +49,8 @@ def test_without_pymetis_it_says_what_to_install(adjacency, monkeypatch):
 
 
 def test_share_finds_its_own():
-    share = Share(np.array([3, 4, 9]))
+    share = Ownership(np.array([3, 4, 9]))
     place, mine = share.local(np.array([9, 1, 3, 12]))
     assert place.tolist() == [2, 0]
     assert mine.tolist() == [True, False, True, False]
-    assert Share().local(np.array([5]))[0].tolist() == [5]
+    assert Ownership().local(np.array([5]))[0].tolist() == [5]

@@ -9,8 +9,8 @@ from ncgc.graph.features import FeatureNormalizer
 from ncgc.models.ncgc_components import make_network
 from ncgc.nn import GraphOperators
 from ncgc.ops import RowDraws
-from ncgc.training.engines.partition.historical_embeddings import LastLook
-from ncgc.training.engines.partition.inference import exact_output
+from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
+from ncgc.training.engines.partition.inference import evaluate_by_rows
 from ncgc.training.engines.partition.part_operators import Source
 
 OPTIONS = {"gcn": {}, "sage": {}, "gcnii": {"num_layers": 3}, "appnp": {"num_layers": 1, "steps": 3}}
@@ -25,14 +25,14 @@ def network_of(graph, backbone):
 def test_a_part_without_a_halo_is_exact(make_planted, backbone):
     graph, _ = make_planted()
     scaling = FeatureNormalizer.fit(graph, "centred")
-    network, source, last_look = network_of(graph, backbone), Source(graph, scaling), LastLook()
+    network, source, history = network_of(graph, backbone), Source(graph, scaling), HistoricalEmbeddings()
     whole = network.eval()(GraphOperators(scaling.apply(graph)), embeddings=False).logits
-    exact_output(network, source, embeddings=False, block=7, last_look=last_look)
+    evaluate_by_rows(network, source, embeddings=False, block=7, history=history)
     owned = np.arange(5, 20)
     found = []
-    for given in (last_look, None):
+    for given in (history, None):
         operators = source.part(owned, 0, given)
-        last_look.begin()
+        history.begin()
         network.train()
         found.append(network(operators, RowDraws(0, operators.rows), embeddings=False).logits.detach())
     torch.testing.assert_close(found[0], whole[owned].detach(), atol=1e-5, rtol=0)
@@ -42,19 +42,19 @@ def test_a_part_without_a_halo_is_exact(make_planted, backbone):
 def test_no_gradient_flows_outside(make_planted):
     """Pᵀ of a part is that of its own nodes: what is outside gets nothing."""
     graph, _ = make_planted()
-    source, last_look = Source(graph, FeatureNormalizer("raw")), LastLook()
-    last_look.keep(0, torch.ones(graph.num_nodes, 2))
-    matrix = source.part(np.arange(10), 0, last_look).gcn
+    source, history = Source(graph, FeatureNormalizer("raw")), HistoricalEmbeddings()
+    history.keep(0, torch.ones(graph.num_nodes, 2))
+    matrix = source.part(np.arange(10), 0, history).gcn
     dense = torch.eye(10)
     inner = source.gcn[:10][:, :10].toarray()
     np.testing.assert_allclose(matrix.transposed_product(dense).numpy(), inner.T, atol=1e-6)
-    last_look.begin()
+    history.begin()
     np.testing.assert_allclose(matrix.product(torch.ones(10, 2))[:, 0].numpy(), source.gcn[:10].sum(axis=1), atol=1e-5)
 
 
 def test_a_look_writes_where_the_last_one_wrote():
-    last_look = LastLook()
-    first = last_look.place(0, 3, 2)
-    assert last_look.place(0, 3, 2).data_ptr() == first.data_ptr()
-    assert bool(last_look)
-    assert not LastLook()
+    history = HistoricalEmbeddings()
+    first = history.place(0, 3, 2)
+    assert history.place(0, 3, 2).data_ptr() == first.data_ptr()
+    assert bool(history)
+    assert not HistoricalEmbeddings()

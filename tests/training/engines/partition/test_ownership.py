@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ncgc.training.engines.partition import WHOLE, Share
+from ncgc.training.engines.partition import WHOLE, Ownership
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -14,7 +14,7 @@ def test_local_is_the_look_up_by_hand(seed, shuffled):
     nodes = np.sort(generator.choice(60, 40, replace=False))  # more than are owned: searched the other way if in order
     if shuffled:
         generator.shuffle(nodes)
-    place, mine = Share(owned).local(nodes)
+    place, mine = Ownership(owned).local(nodes)
     by_hand = [owned.tolist().index(node) for node in nodes.tolist() if node in owned]
     assert place.tolist() == by_hand
     assert mine.tolist() == [node in owned for node in nodes.tolist()]
@@ -22,6 +22,6 @@ def test_local_is_the_look_up_by_hand(seed, shuffled):
 
 
 def test_nothing_to_look_for():
-    place, mine = Share(np.array([3, 4])).local(np.zeros(0, dtype=np.int64))
+    place, mine = Ownership(np.array([3, 4])).local(np.zeros(0, dtype=np.int64))
     assert (len(place), len(mine)) == (0, 0)
     assert WHOLE.local(np.array([2, 1]))[0].tolist() == [2, 1]

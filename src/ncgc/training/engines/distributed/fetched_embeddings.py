@@ -1,4 +1,4 @@
-"""FetchedLook: the last look of a process that has some of the nodes; rows of others come from their owners."""
+"""FetchedEmbeddings: the last look of a process that has some of the nodes; rows of others come from their owners."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ncgc.training.engines.distributed.halo_exchange import HaloPlan
 from ncgc.training.engines.distributed.rank_operators import RankOperators
 from ncgc.training.engines.partition import Part
 from ncgc.training.engines.partition.halo import make_part
-from ncgc.training.engines.partition.historical_embeddings import LastLook
+from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
 
 
-class FetchedLook(LastLook):
-    """What :class:`LastLook` is for all nodes, for those of a process and all neighbours of its parts and their halos.
+class FetchedEmbeddings(HistoricalEmbeddings):
+    """What :class:`HistoricalEmbeddings` is for all nodes, for those of a process and all neighbours of its parts and their halos.
 
     While the look is watched, every product with P leaves what it multiplied: the own rows are at hand, the others are asked for in
     one message a product (with no hops those of the halo of the look, and again as many numbers).
@@ -43,7 +43,7 @@ class FetchedLook(LastLook):
         super().__init__(np.concatenate([own, others[self._plan.order]]))
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
+    def recording(self) -> Iterator[None]:
         """Inside, the products of one walk through the network are kept."""
         number = 0
 

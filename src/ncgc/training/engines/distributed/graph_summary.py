@@ -1,4 +1,4 @@
-"""Outline: what a process knows of a graph that the first one has read: labels and sizes, no edges and no features.
+"""GraphSummary: what a process knows of a graph that the first one has read: labels and sizes, no edges and no features.
 
 So one process reads the graph and the others never hold more of it than their share (:mod:`ncgc.training.engines.distributed.scatter`).
 """
@@ -20,7 +20,7 @@ from ncgc.training.engines.distributed.group import Group
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outline(Graph):
+class GraphSummary(Graph):
     """A graph whose rows are elsewhere; it answers what parameters and splits ask of one.
 
     Attributes:
@@ -28,8 +28,8 @@ class Outline(Graph):
         neighbours: (n,) the number of each node's.
 
     >>> graph = Graph.from_edges([[0, 1]], [[3.0, 0.0], [1.0, 4.0]], [0, 1])
-    >>> outline = Outline.of(graph)
-    >>> outline.num_nodes, outline.num_edges, outline.feature_density, outline.adjacency.nnz
+    >>> summary = GraphSummary.of(graph)
+    >>> summary.num_nodes, summary.num_edges, summary.feature_density, summary.adjacency.nnz
     (2, 1, 0.75, 0)
     """
 
@@ -39,7 +39,7 @@ class Outline(Graph):
     neighbours: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     @classmethod
-    def of(cls, graph: Graph) -> Outline:
+    def of(cls, graph: Graph) -> GraphSummary:
         return cls(
             **_nowhere(graph.num_nodes, graph.num_features),
             labels=graph.labels,
@@ -64,13 +64,13 @@ class Outline(Graph):
     def degrees(self) -> np.ndarray:
         return self.neighbours
 
-    def validate(self) -> Outline:
+    def validate(self) -> GraphSummary:
         """Whoever has the graph has checked it."""
         return self
 
 
 def read_by_first(read: Callable[[], Graph], group: Group) -> Graph:
-    """The graph in the first process, which reads it, and its :class:`Outline` in the others.
+    """The graph in the first process, which reads it, and its :class:`GraphSummary` in the others.
 
     What is wrong with it is the first one's error; the others end with it, and not for want of a message.
     """
@@ -90,11 +90,11 @@ def read_by_first(read: Callable[[], Graph], group: Group) -> Graph:
 
 
 def _shared(graph: Graph | None, group: Group) -> Graph:
-    outline = None if graph is None else Outline.of(graph)
-    facts = _facts(group, outline)
+    summary = None if graph is None else GraphSummary.of(graph)
+    facts = _facts(group, summary)
     arrays = [np.zeros(0, dtype=np.int64)] * len(facts["arrays"])
-    if outline is not None:
-        arrays = [outline.labels, outline.neighbours, *(outline.public_split or ())]
+    if summary is not None:
+        arrays = [summary.labels, summary.neighbours, *(summary.public_split or ())]
     found = [
         group.from_first(torch.from_numpy(array.astype(np.int64)) if group.first else torch.zeros(n, dtype=torch.int64))
         for array, n in zip(arrays, facts["arrays"], strict=True)
@@ -102,7 +102,7 @@ def _shared(graph: Graph | None, group: Group) -> Graph:
     if graph is not None:
         return graph
     labels, neighbours, *split = (values.numpy() for values in found)
-    return Outline(
+    return GraphSummary(
         **_nowhere(len(labels), facts["columns"]),
         labels=labels,
         classes=np.asarray(facts["classes"]),
@@ -115,13 +115,13 @@ def _shared(graph: Graph | None, group: Group) -> Graph:
     )
 
 
-def _facts(group: Group, outline: Outline | None) -> dict[str, Any]:
+def _facts(group: Group, summary: GraphSummary | None) -> dict[str, Any]:
     """Names and numbers, as JSON that the first process sends."""
     text = b""
-    if outline is not None:
-        sizes = [outline.num_nodes] * 2 + [len(nodes) for nodes in outline.public_split or ()]
-        facts = {"name": outline.name, "classes": outline.classes.tolist(), "arrays": sizes}
-        facts |= {"edges": outline.edges, "columns": outline.columns, "density": outline.density}
+    if summary is not None:
+        sizes = [summary.num_nodes] * 2 + [len(nodes) for nodes in summary.public_split or ()]
+        facts = {"name": summary.name, "classes": summary.classes.tolist(), "arrays": sizes}
+        facts |= {"edges": summary.edges, "columns": summary.columns, "density": summary.density}
         text = json.dumps(facts, default=str).encode()
     length = int(group.from_first(torch.tensor(len(text))))
     sent = torch.tensor(list(text) or [0] * length, dtype=torch.uint8)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
-from ncgc.nn import GraphOperators
+from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.ops import FeatureMatrix, SparseMatrix
 from ncgc.training.engines.distributed.all_reduce import AllReduce
 from ncgc.training.engines.distributed.group import Group
@@ -22,7 +22,7 @@ class RankOperators(GraphOperators):
     """What :class:`GraphOperators` is for a whole graph: propagation with halo exchange, own rows of X, sums by all-reduce.
 
     Args:
-        graph: the whole graph, or its outline: nothing but its name and sizes is asked for.
+        graph: the whole graph, or its summary: nothing but its name and sizes is asked for.
         rows: this process's share of it.
         owner: (n,) the process that owns each node.
         group: the processes.
@@ -40,6 +40,31 @@ class RankOperators(GraphOperators):
     @property
     def num_nodes(self) -> int:
         return len(self.part.owned)
+
+    @torch.no_grad()
+    def gathered_output(self, network: SOGN) -> Output:
+        """The evaluation pass over all nodes.
+
+        Args:
+            network: trained.
+
+        Returns:
+            (n, d) embeddings and (n, K) logits of all nodes in the first process, of the own nodes in the others.
+        """
+        output: Output = network.eval()(self)
+        group = self.plan.group
+        ids = group.gathered(torch.from_numpy(self.part.owned))
+
+        def whole(own: Tensor) -> Tensor:
+            found = group.gathered(own)
+            if not group.first:
+                return own
+            full = own.new_empty(self.graph.num_nodes, own.shape[1])
+            for rows, values in zip(ids, found, strict=True):
+                full[rows] = values
+            return full
+
+        return Output(whole(output.embeddings), whole(output.logits))
 
     @cached_property
     def features(self) -> FeatureMatrix:

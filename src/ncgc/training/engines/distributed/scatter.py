@@ -9,7 +9,7 @@ import torch
 from scipy import sparse
 
 from ncgc.graph.validation import Features
-from ncgc.training.engines.distributed.graph_summary import Outline
+from ncgc.training.engines.distributed.graph_summary import GraphSummary
 from ncgc.training.engines.distributed.group import Group
 from ncgc.training.engines.partition import Part, make_part, propagation_rows
 from ncgc.training.engines.partition.part_operators import Source
@@ -41,7 +41,7 @@ def cut_rows(source: Source, owner: np.ndarray, rank: int, kind: str, dtype: typ
 
 def dealt_rows(source: Source, owner: np.ndarray, group: Group, kind: str) -> Rows:
     """The rows of this process: cut here where every process has the graph, otherwise sent by the first, which has it."""
-    if not int(group.highest(torch.tensor(int(isinstance(source.graph, Outline))))):
+    if not int(group.highest(torch.tensor(int(isinstance(source.graph, GraphSummary))))):
         return cut_rows(source, owner, group.rank, kind)
     if group.first:
         for rank in range(1, group.size):

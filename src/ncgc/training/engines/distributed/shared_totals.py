@@ -41,6 +41,9 @@ class SharedTotals(Totals):
             return values * (sum(self.owned) / max(self.owned[self.part], 1))
         return self._sums[name] + (values - self.table[name][self.part])
 
+    def end_first_visit(self) -> None:
+        self.end_step()
+
     def end_step(self) -> None:
         """Add up what the parts of this step changed, in all processes; all call it, with parts in the step or without."""
         changes = {name: torch.zeros_like(table[0]) for name, table in self.table.items()}

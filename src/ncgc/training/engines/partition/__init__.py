@@ -2,6 +2,6 @@
 
 from ncgc.training.engines.partition.halo import Part, make_part, propagation_rows
 from ncgc.training.engines.partition.metis import check_pymetis, partition
-from ncgc.training.engines.partition.ownership import WHOLE, Share
+from ncgc.training.engines.partition.ownership import WHOLE, Ownership
 
-__all__ = ["WHOLE", "Part", "Share", "check_pymetis", "make_part", "partition", "propagation_rows"]
+__all__ = ["WHOLE", "Ownership", "Part", "check_pymetis", "make_part", "partition", "propagation_rows"]

@@ -1,4 +1,4 @@
-"""Shelf: what was costly to make, kept while there is room for it."""
+"""Cache: what was costly to make, kept while there is room for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Sized(Protocol):
 Kept = TypeVar("Kept", bound=Sized)
 
 
-class Shelf:
+class Cache:
     """Keeps the first things that fit into so many bytes; the others are made anew whenever they are asked for.
 
     Parts are asked for in another order every epoch, and each of them once: what was asked for last is no guide to what is next,

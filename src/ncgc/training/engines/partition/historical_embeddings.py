@@ -1,4 +1,4 @@
-"""LastLook: what the neighbours outside a part were at the last look, so that a part need not leave them out.
+"""HistoricalEmbeddings: what the neighbours outside a part were at the last look, so that a part need not leave them out.
 
 A part p sees P_pp·Z_p of its own nodes. The rest of its sum, P_p,out·Z_out over all other nodes, is taken from the last exact look,
 which has Z of all nodes for every product of the network (Fey et al., 2021, keep hidden states in the same way):
@@ -19,16 +19,16 @@ from ncgc.ops import SparseMatrix
 from ncgc.training.engines.partition.buffers import buffer
 
 
-class LastLook:
+class HistoricalEmbeddings:
     """The right-hand sides of the products of one walk through the network, for all nodes, in their order.
 
     Args:
         nodes: (m,) where not all nodes are known, those that are, in the order of the rows.
 
-    >>> last_look = LastLook()
-    >>> last_look.keep(0, torch.ones(3, 2)), last_look.begin()
+    >>> history = HistoricalEmbeddings()
+    >>> history.keep(0, torch.ones(3, 2)), history.begin()
     (None, None)
-    >>> last_look.next().shape
+    >>> history.next().shape
     torch.Size([3, 2])
     """
 
@@ -74,17 +74,17 @@ class OutsideMatrix(SparseMatrix):
     Args:
         inner: m×m, between the nodes of the part.
         outer: m×n, from the other nodes, numbered as in the last look.
-        last_look: of all nodes, or of those that are neighbours.
+        history: of all nodes, or of those that are neighbours.
     """
 
-    def __init__(self, inner: SparseMatrix, outer: SparseMatrix, last_look: LastLook):
+    def __init__(self, inner: SparseMatrix, outer: SparseMatrix, history: HistoricalEmbeddings):
         super().__init__(inner.row_pointers, inner.columns, inner.values, inner.shape)
-        self.inner, self.outer, self.last_look = inner, outer, last_look
+        self.inner, self.outer, self.history = inner, outer, history
 
     def added(
         self, start: Tensor, dense: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
     ) -> Tensor:
-        result, outside = self.inner.added(start, dense, beta=beta, alpha=alpha, out=out), self.last_look.next()
+        result, outside = self.inner.added(start, dense, beta=beta, alpha=alpha, out=out), self.history.next()
         return self.outer.added(result, outside, alpha=alpha, out=result)
 
     def added_transposed(
@@ -93,4 +93,4 @@ class OutsideMatrix(SparseMatrix):
         return self.inner.added_transposed(start, dense, beta=beta, alpha=alpha, out=out)
 
     def scaled(self, factor: float) -> OutsideMatrix:
-        return OutsideMatrix(self.inner.scaled(factor), self.outer.scaled(factor), self.last_look)
+        return OutsideMatrix(self.inner.scaled(factor), self.outer.scaled(factor), self.history)

@@ -23,7 +23,7 @@ from ncgc.nn.layer import Hidden, Layer, Pass
 from ncgc.ops import ALONE, Reduction
 from ncgc.ops.soft_orthogonal import gram
 from ncgc.training.engines.partition.buffers import buffer
-from ncgc.training.engines.partition.historical_embeddings import LastLook
+from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
 from ncgc.training.engines.partition.part_operators import Source
 from ncgc.training.engines.partition.rows import RowOperators
 from ncgc.training.engines.partition.running_totals import Known
@@ -32,17 +32,21 @@ BLOCK = 25_000  # nodes of a block
 
 
 @torch.no_grad()
-def exact_output(
-    network: SOGN, source: Source, embeddings: bool = True, block: int = BLOCK, last_look: LastLook | None = None
+def evaluate_by_rows(
+    network: SOGN,
+    source: Source,
+    embeddings: bool = True,
+    block: int = BLOCK,
+    history: HistoricalEmbeddings | None = None,
 ) -> Output:
     """Embeddings (n×d) and logits (n×K) of all nodes, without dropout; ``embeddings`` as in :meth:`SOGN.forward`.
 
-    What every product with P multiplied is left in ``last_look``, if there is one.
+    What every product with P multiplied is left in ``history``, if there is one.
     """
     training = network.training
     network.eval()
     try:
-        return _walk(network, source, _blocks(source.graph.num_nodes, block), embeddings, last_look)
+        return _walk(network, source, _blocks(source.graph.num_nodes, block), embeddings, history)
     finally:
         network.train(training)
 
@@ -51,7 +55,9 @@ def _blocks(nodes: int, rows: int) -> list[slice]:
     return [slice(start, min(start + rows, nodes)) for start in range(0, nodes, rows)]
 
 
-def _walk(network: SOGN, source: Source, blocks: list[slice], embeddings: bool, last_look: LastLook | None) -> Output:
+def _walk(
+    network: SOGN, source: Source, blocks: list[slice], embeddings: bool, history: HistoricalEmbeddings | None
+) -> Output:
     nodes, width = source.graph.num_nodes, network.hidden
     h: Tensor | None = None
     initial: Tensor | None = None
@@ -60,13 +66,13 @@ def _walk(network: SOGN, source: Source, blocks: list[slice], embeddings: bool, 
         for rows in blocks:
             operators = RowOperators(source, rows)
             initial[rows] = cast(Tensor, network.enter(operators.features, Pass(operators)))
-    shared = _buffer(nodes, width) if last_look is None or network.decoupled else None
+    shared = _buffer(nodes, width) if history is None or network.decoupled else None
 
     def seen(operators: RowOperators) -> Hidden:
         return operators.features if h is None else h[operators.rows]
 
     for i in range(len(network.convs)):
-        z = last_look.place(i, nodes, width) if shared is None and last_look is not None else cast(Tensor, shared)
+        z = history.place(i, nodes, width) if shared is None and history is not None else cast(Tensor, shared)
         reduction = _transform(cast(Layer, network.convs[i]), source, blocks, seen, z)
         # a block's own rows of H are read by that block alone, so the next H takes their place; not where it attends to others
         following = _buffer(nodes, width) if h is None or h is initial or network.backbone == "gat" else h
@@ -83,7 +89,7 @@ def _walk(network: SOGN, source: Source, blocks: list[slice], embeddings: bool, 
     if not network.decoupled:
         return Output(h, h @ network.prototypes)
     if not embeddings:
-        return Output(h, _propagated(source, blocks, h @ network.prototypes, network.alpha, network.steps, last_look))
+        return Output(h, _propagated(source, blocks, h @ network.prototypes, network.alpha, network.steps, history))
     h = _propagated(source, blocks, h, network.alpha, network.steps)
     return Output(h, h @ network.prototypes)
 
@@ -109,13 +115,18 @@ def _transform(
 
 
 def _propagated(
-    source: Source, blocks: list[slice], start: Tensor, alpha: float, steps: int, last_look: LastLook | None = None
+    source: Source,
+    blocks: list[slice],
+    start: Tensor,
+    alpha: float,
+    steps: int,
+    history: HistoricalEmbeddings | None = None,
 ) -> Tensor:
     """APPNP's propagation of n×c columns, a block after the other."""
     h = start
     for step in range(steps):
-        if last_look is not None:
-            last_look.keep(step, h)
+        if history is not None:
+            history.keep(step, h)
         following = torch.empty_like(start)
         for rows in blocks:
             own = RowOperators(source, rows, h).gcn

@@ -1,4 +1,4 @@
-"""Share: the nodes that one process, or one part, answers for, and where they stand in it."""
+"""Ownership: the nodes that one process, or one part, answers for, and where they stand in it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ncgc.ops import ALONE, Reduction
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class Ownership:
     """Some nodes of a graph, and how sums over them become sums over all.
 
     Attributes:
         owned: (m,) their numbers in the graph, ascending; None for all nodes.
         reduction: of sums over them.
 
-    >>> Share(np.array([2, 5, 7])).local(np.array([1, 5, 2]))
+    >>> Ownership(np.array([2, 5, 7])).local(np.array([1, 5, 2]))
     (array([1, 0]), array([False,  True,  True]))
     """
 
@@ -48,4 +48,4 @@ class Share:
         return place[mine], mine
 
 
-WHOLE = Share()
+WHOLE = Ownership()

@@ -18,7 +18,7 @@ from ncgc.nn import GraphOperators
 from ncgc.ops import FeatureMatrix, SparseMatrix, gcn_normalised, mean_normalised, with_self_loops
 from ncgc.training.engines.partition.buffers import buffer
 from ncgc.training.engines.partition.halo import Part, make_part
-from ncgc.training.engines.partition.historical_embeddings import LastLook, OutsideMatrix
+from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings, OutsideMatrix
 
 ENTRY_BYTES = 44  # of a matrix: value and column, the same of its transpose, and where each of its entries came from
 
@@ -68,8 +68,8 @@ class Source:
             scaled[rows] = self.scaling.apply(replace(self.graph, features=given[rows])).features
         return scaled
 
-    def part(self, owned: np.ndarray, hops: int, last_look: LastLook | None = None) -> PartOperators:
-        return PartOperators(self, make_part(self.graph.adjacency, owned, hops), last_look)
+    def part(self, owned: np.ndarray, hops: int, history: HistoricalEmbeddings | None = None) -> PartOperators:
+        return PartOperators(self, make_part(self.graph.adjacency, owned, hops), history)
 
 
 class PartOperators(GraphOperators):
@@ -81,9 +81,9 @@ class PartOperators(GraphOperators):
     the others. With as many hops as layers the owned rows of every layer are exact either way.
     """
 
-    def __init__(self, source: Source, part: Part, last_look: LastLook | None = None):
+    def __init__(self, source: Source, part: Part, history: HistoricalEmbeddings | None = None):
         super().__init__(source.graph)
-        self.source, self.part, self.last_look = source, part, last_look
+        self.source, self.part, self.history = source, part, history
         self.rows = torch.from_numpy(part.nodes)
 
     @property
@@ -122,11 +122,11 @@ class PartOperators(GraphOperators):
         local = place[rows.indices]
         kept = local >= 0
         row = np.repeat(np.arange(len(nodes)), np.diff(rows.indptr))
-        if scaled and self.last_look is not None:
-            there, known = self.last_look.columns(rows.indices[~kept], whole.shape[0])
+        if scaled and self.history is not None:
+            there, known = self.history.columns(rows.indices[~kept], whole.shape[0])
             missing = (rows.data[~kept], (row[~kept], there))
             outer = SparseMatrix.from_scipy(sparse.csr_array(missing, shape=(len(nodes), known)))
-            return OutsideMatrix(self._restricted(whole, scaled=False), outer, self.last_look)
+            return OutsideMatrix(self._restricted(whole, scaled=False), outer, self.history)
         full = np.bincount(row, weights=rows.data, minlength=len(nodes))
         here = np.bincount(row[kept], weights=rows.data[kept], minlength=len(nodes))
         scale = np.divide(full, here, out=np.ones_like(full), where=here > 0)

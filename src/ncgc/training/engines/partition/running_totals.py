@@ -49,9 +49,20 @@ class Totals:
             return total.clone()
         return total * (sum(self.owned) / max(sum(self.owned[part] for part in seen), 1))
 
+    def end_first_visit(self) -> None:
+        """All parts were visited once, without a step."""
+        self.end_epoch()
+
+    def end_step(self) -> None:
+        """A step of descent ends; here every part knows of the ones before it already."""
+
     def end_epoch(self) -> None:
         """Sum anew, so that rounding does not gather and a training that goes on from the table goes on alike."""
         self._sums = {name: parts.sum(0) for name, parts in self.table.items()}
+
+    def whole(self) -> dict[str, Tensor]:
+        """(P, …) by name, what each part last summed to."""
+        return dict(self.table)
 
     def load(self, table: Mapping[str, Tensor]) -> None:
         """Begin with what every part is known to sum to, (P, …) by name, beside what is here already."""

@@ -1,0 +1,122 @@
+"""Placement: where a training runs. One process has the whole graph; several have some of its rows each.
+
+Full batch and partitions are two engines; one process or several is a choice that both of them take.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from ncgc.graph import Graph
+from ncgc.graph.features import FeatureNormalizer
+from ncgc.nn import SOGN, GraphOperators, Output
+from ncgc.training.checkpoint import Peers, Single
+from ncgc.training.engines.full_batch import FullBatch, evaluate_graph, ncgc_full_batch
+from ncgc.training.engines.partition.engine import LocalLayout, Partition, check_partition
+from ncgc.training.engines.partition.inference import evaluate_by_rows
+from ncgc.training.engines.partition.ownership import WHOLE, Ownership
+from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.history import Watcher
+from ncgc.training.learner import Learner
+
+
+class Placement(Protocol):
+    """What NCGC needs to know of where it trains.
+
+    Attributes:
+        ownership: the nodes of this process, and how sums over them become sums over all.
+        peers: who else writes checkpoints.
+        complete: whether this process ends with the output of all nodes.
+        ids: (m,) the numbers of this process's nodes.
+    """
+
+    ownership: Ownership
+    peers: Peers
+    complete: bool
+
+    @property
+    def ids(self) -> torch.Tensor: ...
+
+    def seeds(self, drawn: np.ndarray) -> list[int]:
+        """The seeds that were drawn, the same in every process."""
+
+    def place(self, graph: Graph, parameters: dict[str, Any]) -> FeatureNormalizer:
+        """Prepare the graph for these parameters of NCGC; how its features are normalised."""
+
+    def engine(self, learner: Learner, seed: int) -> FullBatch | Partition:
+        """The engine for a learner; ``seed`` is that of the dropout."""
+
+    def watching(self, watch: Watcher | None) -> Watcher | None:
+        """The watcher to call after every epoch."""
+
+    def output(self, network: SOGN) -> Output:
+        """The evaluation pass over all nodes, after training."""
+
+    def finish(self) -> Any:
+        """What training cost, where that is measured."""
+
+
+class OneProcess:
+    """The whole graph in this process; see :class:`Placement`."""
+
+    ownership: Ownership = WHOLE
+    complete: bool = True
+
+    def __init__(self) -> None:
+        self.peers: Peers = Single()
+
+    @property
+    def ids(self) -> torch.Tensor:
+        return torch.arange(self.graph.num_nodes)
+
+    def seeds(self, drawn: np.ndarray) -> list[int]:
+        found: list[int] = drawn.tolist()
+        return found
+
+    def place(self, graph: Graph, parameters: dict[str, Any]) -> FeatureNormalizer:
+        if parameters["batch"] == "partitions":
+            check_partition(parameters)
+        self.graph, self.parameters = graph, parameters
+        self.normalizer = FeatureNormalizer.fit(graph, parameters["features"])
+        return self.normalizer
+
+    def engine(self, learner: Learner, seed: int) -> FullBatch | Partition:
+        if self.parameters["batch"] == "full":
+            self._operators = GraphOperators(self.normalizer.apply(self.graph))
+            return ncgc_full_batch(learner, self._operators, torch.Generator().manual_seed(seed))
+        self._source = Source(self.graph, self.normalizer)
+        layout = LocalLayout(self._source, learner, self.parameters["parts"], self.parameters["halo"])
+        return Partition(learner, layout, self.parameters["steps_per_epoch"], seed)
+
+    def watching(self, watch: Watcher | None) -> Watcher | None:
+        return watch
+
+    def output(self, network: SOGN) -> Output:
+        if self.parameters["batch"] == "partitions":
+            return evaluate_by_rows(network, self._source)
+        with torch.no_grad():
+            output: Output = network.eval()(self._operators)
+        return output
+
+    def finish(self) -> None:
+        return None
+
+
+def evaluate(network: SOGN, graph: Graph, normalizer: FeatureNormalizer, batch: str) -> Output:
+    """The evaluation pass of a trained network over any graph, as its engine makes it: after loading, on other graphs.
+
+    Args:
+        network: trained.
+        graph: with features that are not normalised yet.
+        normalizer: of the fitted graph.
+        batch: "full" or "partitions", as the network was trained.
+
+    Returns:
+        (n, d) embeddings and (n, K) logits.
+    """
+    if batch == "partitions":
+        return evaluate_by_rows(network, Source(graph, normalizer))
+    return evaluate_graph(network, graph, normalizer)
