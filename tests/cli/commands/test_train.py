@@ -10,6 +10,7 @@ import pytest
 
 from ncgc import __version__
 from ncgc.training import Trainer
+from ncgc.training.engines.full_batch import FullBatch
 
 FILES = ["config.toml", "history.csv", "metrics.json", "predictions.csv"]
 
@@ -240,8 +241,8 @@ def test_typo_in_config_names_file_and_key(ncgc, tmp_path):
 
 
 def test_loss_not_finite_is_one_line_and_keeps_the_results(quick, tmp_path, monkeypatch):
-    step = Trainer._step
-    monkeypatch.setattr(Trainer, "_step", lambda self, epoch: None if epoch == 4 else step(self, epoch))
+    step = FullBatch.step
+    monkeypatch.setattr(FullBatch, "step", lambda self, epoch: None if epoch == 4 else step(self, epoch))
     result = quick("--json", "--quiet", "--out", tmp_path / "out")
     assert result.code == 0
     assert result.json["termination"] == "the loss was not finite in epoch 4"
