@@ -31,17 +31,29 @@ def test_predictions_name_nodes_and_classes_as_people_do():
     np.testing.assert_allclose([float(row["confidence"]) for row in rows[1:9]], best[1:9], atol=1e-6)
 
 
-@pytest.mark.parametrize("method", ["gcn", "label_spreading"])
-def test_only_a_method_that_can_label_other_nodes_leaves_a_model(tmp_path, make_tables, method):
+@pytest.fixture
+def fitted(tmp_path, make_tables):
+    """Fits tables of 18 labelled nodes with a method and writes the folder `run`."""
     nodes, edges = make_tables(18)
     nodes.to_csv(tmp_path / "nodes.csv", index=False)
     edges.to_csv(tmp_path / "edges.csv", index=False)
-    settings = {
-        "nodes": str(tmp_path / "nodes.csv"),
-        "edges": str(tmp_path / "edges.csv"),
-        "folds": 0,
-        "method": method,
-    }
-    result = execute(RunSpec.from_settings(settings | {"parameters": {"epochs": 2} if method == "gcn" else {}}))
-    write_fit_folder(tmp_path / "run", result, report=False)
-    assert (tmp_path / "run" / "model").exists() == (method == "gcn")
+
+    def fit(method, parameters, overwrite=False):
+        paths = {name: str(tmp_path / f"{name}.csv") for name in ("nodes", "edges")}
+        settings = {**paths, "folds": 0, "method": method, "parameters": parameters}
+        write_fit_folder(tmp_path / "run", execute(RunSpec.from_settings(settings)), overwrite, report=False)
+        return tmp_path / "run"
+
+    return fit
+
+
+def test_only_a_method_that_can_label_other_nodes_leaves_a_model(fitted):
+    """And a model of an earlier run does not outlive it."""
+    assert (fitted("gcn", {"epochs": 2}) / "model").is_dir()
+    folder = fitted("label_spreading", {}, overwrite=True)
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "config.toml",
+        "metrics.json",
+        "predictions.csv",
+        "suggestions.csv",
+    ]

@@ -31,7 +31,7 @@ FIT_FILES = (
     "config.toml",
     "metrics.json",
     "suggestions.csv",
-    "model",
+    "model/",  # a folder, by whole_folder's rule
 )
 _TRAIN_FILES = re.compile(r"(history|predictions)(-\d+)?\.csv|config\.toml|metrics\.json|results\.csv")
 
