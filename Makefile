@@ -20,6 +20,7 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 # Two processes, a file of tests at a time: what a file sets up is made once.
 test: install lint browser

@@ -1,10 +1,10 @@
-"""What `ncgc fit --method auto` takes, and what the others of its list would have given.
+"""Which method `ncgc fit --method auto` takes, and the accuracy of its other candidates.
 
     python benchmarks/auto.py cora citeseer photo --labels 5 20 --splits 3     make what is missing of results/auto.jsonl
     python benchmarks/auto.py --show                                           the table
 
-Runs the command as a person does: two tables in, a few labels a class, no validation labels, every candidate by name and then
-auto, which sees the training labels alone. Test accuracy in per cent, mean over the splits.
+Runs the command as a user does: two tables in, a few labels per class, no validation labels; auto, which sees the training
+labels alone, and every candidate by name. Test accuracy in per cent, mean over the splits.
 """
 
 from __future__ import annotations
@@ -32,7 +32,16 @@ BUDGET = "3600"  # seconds: all candidates are tried
 
 
 def write_tables(graph: Graph, split: Split, folder: Path) -> list[str]:
-    """The graph as a person has it; returns the options of `ncgc fit` that read it."""
+    """Write the graph as tables in a folder.
+
+    Args:
+        graph: the graph.
+        split: its training and test nodes; the label column holds the labels of these alone.
+        folder: where the files go.
+
+    Returns:
+        The options of `ncgc fit` that read them.
+    """
     part = np.full(graph.num_nodes, "", dtype=object)
     part[split.train], part[split.test] = "train", "test"
     labels = np.where(part == "", "", graph.classes[graph.labels].astype(str))
@@ -46,8 +55,8 @@ def write_tables(graph: Graph, split: Split, folder: Path) -> list[str]:
     return [word for flag, name in words.items() for word in (flag, str(folder / name))] + ["--split", "split"]
 
 
-def fitted(tables: list[str], folder: Path, method: str, seed: int) -> dict[str, Any]:
-    """The last line of `ncgc fit --json`."""
+def fit(tables: list[str], folder: Path, method: str, seed: int) -> dict[str, Any]:
+    """Run `ncgc fit --json` and return its last line: a method by name, or "auto"."""
     own = [f"--set={name}={value}" for name, value in CANDIDATES.get(method, {}).items()]
     words = [*tables, "--method", method, *own, "--seed", str(seed), "--budget", BUDGET, "--folds", "0"]
     command = [sys.executable, "-m", "ncgc", "fit", *words, "--no-report", "--json", "--out", str(folder / method)]
@@ -59,12 +68,13 @@ def fitted(tables: list[str], folder: Path, method: str, seed: int) -> dict[str,
 
 
 def one(name: str, labels: int, seed: int) -> dict[str, Any]:
+    """The record of one split: what auto took, and every candidate alone."""
     graph = load_dataset(name, root=os.environ.get("NCGC_DATA"))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         tables = write_tables(graph, few_split(graph, labels, seed=seed), folder)
-        auto = fitted(tables, folder, "auto", seed)
-        alone = {method: fitted(tables, folder, method, seed)["test_accuracy"] for method in CANDIDATES}
+        auto = fit(tables, folder, "auto", seed)
+        alone = {method: fit(tables, folder, method, seed)["test_accuracy"] for method in CANDIDATES}
     return {
         "dataset": name,
         "labels_per_class": labels,
@@ -79,10 +89,12 @@ def one(name: str, labels: int, seed: int) -> dict[str, Any]:
 
 
 def stored() -> list[dict[str, Any]]:
+    """The records so far."""
     return [json.loads(line) for line in STORE.read_text(encoding="utf-8").splitlines()] if STORE.exists() else []
 
 
 def make_missing(datasets: list[str], labels: list[int], splits: int) -> None:
+    """Make the records that the store lacks, and add each as it ends."""
     done = {(r["dataset"], r["labels_per_class"], r["seed"]) for r in stored()}
     for name in datasets:
         for count in labels:
@@ -95,6 +107,7 @@ def make_missing(datasets: list[str], labels: list[int], splits: int) -> None:
 
 
 def show() -> None:
+    """Print the table of all records in Markdown."""
     records = stored()
     print(f"| graph, labels a class | auto | took | {' | '.join(CANDIDATES)} | seconds to choose |")
     print(f"|---|---:|---|{'---:|' * (len(CANDIDATES) + 1)}")
@@ -107,7 +120,8 @@ def show() -> None:
         print(f"| {name} {labels} | {mean:.1f} | {took} | {' | '.join(alone)} | {seconds:.0f} |")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Make what is missing, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", nargs="*", default=[])
     parser.add_argument("--labels", nargs="+", type=int, default=[5, 20])
@@ -117,3 +131,7 @@ if __name__ == "__main__":
     if not chosen.show:
         make_missing(chosen.datasets, chosen.labels, chosen.splits)
     show()
+
+
+if __name__ == "__main__":
+    main()

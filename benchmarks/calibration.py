@@ -1,10 +1,9 @@
-"""How far confidence can be trusted: calibration error before and after cross-fitting, and what --abstain 0.9 gives.
+"""How well confidences are calibrated: the error before and after cross-fitting, and the result of --abstain 0.9.
 
     python benchmarks/calibration.py cora citeseer photo          make what is missing, ten splits each
     python benchmarks/calibration.py --show                       the table from benchmarks/results/calibration.jsonl
 
-20 labels a class, no validation labels, default settings. Everything is learnt from the training labels; test labels are
-only compared with.
+20 labels per class, no validation labels, default settings. Test labels serve for measuring alone.
 """
 
 from __future__ import annotations
@@ -36,6 +35,7 @@ COLUMNS = {
 
 
 def one(name: str, backbone: str, seed: int) -> dict[str, Any]:
+    """The record of one training, measured before and after calibration."""
     graph = load_dataset(name, root=os.environ.get("NCGC_DATA"))
     split = few_split(graph, LABELS, seed=seed)
     layers: dict[str, Any] = {"num_layers": 1} if backbone == "appnp" else {}
@@ -61,10 +61,12 @@ def one(name: str, backbone: str, seed: int) -> dict[str, Any]:
 
 
 def stored() -> list[dict[str, Any]]:
+    """The records so far."""
     return [json.loads(line) for line in STORE.read_text().splitlines()] if STORE.exists() else []
 
 
 def show() -> None:
+    """Print the table of all records in Markdown."""
     rows = stored()
     print("| data set | backbone | splits | " + " | ".join(COLUMNS) + " |")
     print("|---|---|---:|" + "---:|" * len(COLUMNS))
@@ -80,6 +82,7 @@ def show() -> None:
 
 
 def main() -> None:
+    """Make what is missing, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", nargs="*")
     parser.add_argument("--backbones", default="gcn,appnp")

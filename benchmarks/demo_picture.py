@@ -24,6 +24,7 @@ WIDTH = 84
 
 
 def main() -> None:
+    """Draw the terminal of `ncgc demo` as an SVG."""
     results = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/demo") / "results.csv"
     if not results.exists():
         sys.exit(f"Error: {results} is not there; run 'ncgc demo' first or name its folder.")
@@ -32,14 +33,16 @@ def main() -> None:
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     graph = load_dataset("digits")
     console.print("$ make demo", style="bold", highlight=False)
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="bold cyan")
-    facts.add_row("digits", graph_line(graph))
-    facts.add_row("task", "10 labels, one a class; name the other 1,687\n")
-    console.print(facts, highlight=False)
+    notes = Table.grid(padding=(0, 2))
+    notes.add_column(style="bold cyan")
+    notes.add_row("digits", graph_line(graph))
+    notes.add_row("task", "10 labels, one a class; name the other 1,687\n")
+    console.print(notes, highlight=False)
     console.print(table(outcomes, WIDTH))
     drawn = console.export_svg(title="ncgc demo")
-    drawn = re.sub(r"@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL)  # no request to anywhere: the reader's own font
+    drawn = re.sub(
+        r"@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL
+    )  # the reader's own font, so that the picture loads nothing
     write_text(ROOT / "docs" / "demo.svg", drawn)
 
 

@@ -1,12 +1,12 @@
-"""What labels that an author's code should not see would gain: Violin with its threshold from validation labels.
+"""What a leak of labels would gain: Violin with its confidence threshold from validation labels.
 
     python benchmarks/leaks.py           make what is missing of benchmarks/results/leaks.jsonl, and print the table
     python benchmarks/leaks.py --show    print the table
 
-Violin links nodes whose confidence is high enough, and its authors choose "enough" on the labels of the validation nodes, 500
-on the public split, which is 3 to 8 times as many as there are to train on. Ours takes training labels. Here theirs
-is trained on the public split with the settings and seeds of the leaderboard's runs, which are ours; test accuracy in per
-cent, mean of five, and the difference on the same seeds with Student's 95 % interval.
+Violin links nodes whose confidence is above a threshold. Its authors choose the threshold on validation labels, 500 on the
+public split, 3 to 8 times as many as there are to train on; ours takes training labels. Here theirs is trained on the
+public split with the settings and seeds of our runs of the leaderboard: test accuracy in per cent, mean of five, and the
+difference on the same seeds with Student's 95 % interval.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ncgc.params.presets import method_preset
 from ncgc.training import StoppingRule, TrainingResult, Watcher
 from ncgc_bench.plans import leaderboard_plan
 from ncgc_bench.store import Store
-from ncgc_bench.summary import Figures, difference, grid, student_interval
+from ncgc_bench.summary import Cell, difference, grid, student_interval
 from ncgc_bench.tables import cell_text, difference_text
 
 RESULTS = Path(__file__).resolve().parent / "results" / "leaks.jsonl"
@@ -37,7 +37,7 @@ DATASETS, SEEDS = ("cora", "citeseer", "pubmed"), range(5)
 
 
 class PeekingViolin(Violin):
-    """Violin as its authors' code has it: the confidence that is enough comes from validation labels."""
+    """Violin as in its authors' code: the confidence threshold comes from validation labels."""
 
     peeked: tuple[Tensor, Tensor]  # validation nodes and their labels
 
@@ -54,7 +54,7 @@ class PeekingViolin(Violin):
 
 
 def measured(dataset: str, seed: int) -> float:
-    """Test accuracy of the one that peeks."""
+    """Test accuracy of the one that sees validation labels."""
     graph = load_dataset(dataset)
     split = make_split(graph, "public", seed=seed)
     model = PeekingViolin(**method_preset("violin", dataset), random_state=seed)
@@ -64,12 +64,13 @@ def measured(dataset: str, seed: int) -> float:
 
 
 def stored() -> dict[tuple[str, int], float]:
-    """Of the one that peeks: data set and seed to test accuracy."""
+    """Data set and seed → test accuracy of the one that sees validation labels."""
     lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
     return {(r["dataset"], r["seed"]): r["test_accuracy"] for r in map(json.loads, lines)}
 
 
 def make_missing() -> None:
+    """Train what the store lacks, and add each result as it ends."""
     done = stored()
     for dataset in DATASETS:
         for seed in SEEDS:
@@ -81,6 +82,7 @@ def make_missing() -> None:
 
 
 def show() -> None:
+    """Print the table in Markdown."""
     peeking = stored()
     plan = leaderboard_plan(DATASETS, (), "public", len(SEEDS), others=("violin",))
     ours = grid(plan, Store(RESULTS.parent))
@@ -92,7 +94,7 @@ def show() -> None:
     for dataset in DATASETS:
         own = ours.at(("", "violin"), dataset)
         theirs = {seed: 100 * peeking[dataset, seed] for seed in SEEDS if (dataset, seed) in peeking}
-        other = Figures(theirs, len(SEEDS), len(theirs))
+        other = Cell(theirs, len(SEEDS), len(theirs))
         pair = difference(other, own, student_interval)
         for cells, text in zip(
             rows.values(), (cell_text(own), cell_text(other), difference_text(pair) if pair else ""), strict=True

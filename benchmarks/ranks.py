@@ -1,9 +1,9 @@
-"""What a rank needs and sends, measured beside the formulas of docs/scaling.md.
+"""Memory and communication of each rank, measured beside the formulas of docs/scaling.md.
 
     torchrun --standalone --nproc-per-node 2 benchmarks/ranks.py --nodes 100000
 
-prints one JSON line: the account of the training, what was resident before the graph was there, and the formulas. The first process
-makes the graph (a block model); the others get their rows of it.
+prints one JSON line: the account of the training, the resident memory before the graph was made, and the formulas. The
+first process makes the graph (a block model); the others get their rows of it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ncgc.training.engines.distributed.group import Group
 
 
 def main() -> None:
+    """Train in the processes of torchrun and print the account."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--degree", type=float, default=10.0)

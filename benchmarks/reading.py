@@ -1,12 +1,12 @@
-"""How long tables take to become a Graph, beside what pandas and pyarrow need merely to parse the same files.
+"""How long it takes to read tables into a Graph, beside pandas and pyarrow, which only parse the same files.
 
     python benchmarks/reading.py                     both cases, three times each after a warm-up; adds to the store
     python benchmarks/reading.py csv --repeats 1     one of them
     python benchmarks/reading.py --show              the latest of each case from benchmarks/results/reading.jsonl
 
 The tables are random and written to a temporary folder: ids, four columns of numbers, a column of labels with one node in
-twenty labelled; edges with weights. Seconds are medians, of the clock and of the processor: on a busy machine the second
-tell more. The peak of memory is that of a process of its own that reads once.
+twenty labelled; edges with weights. Seconds are medians, of wall-clock and of processor time; on a busy machine trust the
+second. Peak memory is that of a process of its own that reads once.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ def ways(nodes: Path, edges: Path) -> dict[str, Callable[[], Any]]:
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, float]:
-    """Seconds by the clock and of the processor."""
+    """Seconds of wall-clock and of processor time."""
     clock, processor = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - clock, time.process_time() - processor
 
 
 def peak(nodes: Path, edges: Path) -> float:
-    """MiB at the most, in a process that imports ncgc, reads once and ends."""
+    """Peak MiB of a process that imports ncgc, reads once and ends."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_read_once, (nodes, edges))
 
@@ -103,7 +103,7 @@ def _read_once(nodes: Path, edges: Path) -> float:
 
 
 def one(case: Case, repeats: int) -> dict[str, Any]:
-    """The record of a case; the ways take turns, so that what else the machine does falls on all of them."""
+    """The record of a case; the ways take turns, so that other load on the machine falls on all of them."""
     with tempfile.TemporaryDirectory() as folder:
         nodes, edges = case.write(Path(folder))
         chosen = ways(nodes, edges)
@@ -130,6 +130,7 @@ def one(case: Case, repeats: int) -> dict[str, Any]:
 
 
 def stored(path: Path) -> list[dict[str, Any]]:
+    """The records so far."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
@@ -146,6 +147,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def main(words: list[str] | None = None) -> None:
+    """Measure the cases and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; default: both")
     parser.add_argument("--edges", type=int, help="how many; default: 2 million as csv, 10 million as parquet")

@@ -1,13 +1,13 @@
-"""Puts the tables that `ncgc bench show` renders from the store into README.md and docs, between command and end mark.
+"""Puts the tables of `ncgc bench show` into README.md and docs, between a command and an end mark.
 
 <!-- ncgc bench show table --split random --datasets cora -->
-... what the command prints as Markdown ...
+... the tables that the command prints as Markdown ...
 <!-- end -->
 
 A command may also be a script of this folder that shows what it stored: <!-- python benchmarks/leaks.py --show -->.
 
 python benchmarks/readme.py           rewrite the pages
-python benchmarks/readme.py --check   say which tables are stale, exit code 1 if any is
+python benchmarks/readme.py --check   list the stale tables, exit code 1 if there are any
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ BLOCK = re.compile(
 
 
 def rendered(text: str) -> str:
-    """The text with every block made anew."""
+    """The text with every block replaced by the present output of its command."""
     return BLOCK.sub(lambda block: block[1] + _table(block[2]) + block[4], text)
 
 
 def _table(command: str) -> str:
-    """The tables of a command in Markdown: rows and blank lines between tables, without what is said around them."""
+    """The tables of a command in Markdown, with blank lines between them and without the text around them."""
     lines = _printed(shlex.split(command)).splitlines()
     tables, inside = [""], False
     for line in lines:
@@ -68,6 +68,7 @@ def _printed(words: list[str]) -> str:
 
 
 def run(arguments: list[str]) -> int:
+    """Rewrite or check all pages and return the exit code."""
     stale, blocks = 0, 0
     for page in PAGES:
         old = page.read_text(encoding="utf-8")

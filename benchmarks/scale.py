@@ -7,8 +7,9 @@
     python benchmarks/scale.py --json               one JSON object a measurement
     python benchmarks/scale.py --show               the tables of results/scale.jsonl
 
-Every measurement is a process of its own (so its peak memory is its own), ends as a line of JSON in results/scale.jsonl and is not
-made again: a stopped run goes on. The machine's load when it began is in the line: read seconds with it in mind.
+Every measurement is a process of its own, so that its peak memory is its own. It ends as a line of JSON in
+results/scale.jsonl and is not made again: a stopped run goes on. The line holds the machine's load at the start: seconds
+on a busy machine mean little. The code is in `ncgc_bench.scaling`.
 """
 
 import sys

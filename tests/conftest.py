@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 from scipy import sparse
 from torch import Tensor
 
@@ -29,6 +29,13 @@ from ncgc.runs.spec import RunSpec
 
 # the graphs of the tests are tiny: a second thread gains nothing, and on a busy machine waits for its turn at every product
 torch.set_num_threads(1)
+
+# a shell lets what it starts in the background ignore Ctrl-C, and the processes of the tests would inherit that
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# an example that takes long says that the machine is busy, and nothing about the code
+settings.register_profile("ncgc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ncgc")
 
 
 @pytest.fixture(scope="session")
@@ -69,9 +76,9 @@ class Shared(Reduction):
 
     def _all(self, values: Tensor) -> list[Tensor]:
         self.slots[self.rank] = values
-        self.barrier.wait(30)
+        self.barrier.wait(600)
         found = [slot.clone() for slot in self.slots]
-        self.barrier.wait(30)
+        self.barrier.wait(600)
         return found
 
     def total(self, values: Tensor) -> Tensor:
@@ -174,9 +181,12 @@ def quick(ncgc: Callable[..., Outcome]) -> Callable[..., Outcome]:
 
 @pytest.fixture
 def interrupted() -> Callable[..., Outcome]:
-    """Runs the command in a process of its own and sends Ctrl-C, or another signal, when stderr shows a word."""
+    """Runs the command in a process of its own and sends Ctrl-C, or another signal, when stderr shows a word.
 
-    def run(*words: object, after: str, wait: float = 0.5, number: int = signal.SIGINT) -> Outcome:
+    The word ``epoch`` comes with the first line of progress, so that training is under way by then.
+    """
+
+    def run(*words: object, after: str, number: int = signal.SIGINT) -> Outcome:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(
             [sys.executable, "-c", "import sys; from ncgc.cli import main; sys.exit(main())", *map(str, words)],
@@ -191,9 +201,11 @@ def interrupted() -> Callable[..., Outcome]:
             line = process.stderr.readline()
             assert line, seen
             seen += line
-        time.sleep(wait)
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=600)
+        finally:
+            process.kill()
         return Outcome(process.returncode, out, seen + err)
 
     return run

@@ -6,6 +6,8 @@ Every classifier can be imported by its class name: ``from ncgc import NCGC, GRA
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ncgc.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from ncgc.datasets import Split, load_dataset, make_split
     from ncgc.graph import Graph
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     from ncgc.models.ncgc import NCGC
     from ncgc.models.stored import load_model
     from ncgc.nn import SOGN, SoftOrthogonal
-
-__version__ = "0.1.0"
 
 # Imported at first use, so that `ncgc --help` need not wait for torch.
 _HOMES = {

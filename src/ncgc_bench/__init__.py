@@ -1,1 +1,1 @@
-"""What the measured tables are made with: runs, their store, plans, tables, figures, and measurements of speed and scale."""
+"""The benchmarks behind every measured table: plans of runs, their store, tables, figures, speed, and how training scales."""

@@ -1,7 +1,7 @@
-"""The experiments as lists of runs: a table, the ablation, sweeps, accuracy against labels.
+"""The experiments as lists of runs: a table, the ablation, sweeps, accuracy against labels, the leaderboard.
 
-A plan says which run belongs in which cell. Nothing is stored about plans: a table is a plan looked up in the store, so it
-can only show what was run with the very settings it names.
+A plan assigns every run to a cell of a table. Nothing is stored about plans: a table is a plan whose runs are found in the
+store, so it can only show runs made with exactly the settings it names.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.presets import PLAIN, method_preset, preset
 from ncgc.runs.spec import RunSpec
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
-BACKBONES = ("gcn", "gat", "sage", "gcnii", "appnp")
+BACKBONES = NCGC_PARAMETERS["backbone"].choices
+BACKBONE_NAMES = {"gcn": "GCN", "gat": "GAT", "sage": "GraphSAGE", "gcnii": "GCNII", "appnp": "APPNP"}
 PAPER_BACKBONES = ("gcn", "gat", "sage", "gcnii")
+LEADERBOARD_BACKBONES = ("appnp", "gcn")  # the first is compared with all other methods
 LARGE = ("cs", "physics")  # fewer runs where the paper has fewer
-# variant → what differs from the settings
+# variant of a method with a backbone → what it changes in the settings; the one that changes nothing is the reference
 VARIANTS: dict[str, dict[str, Any]] = {"ncgc": {}, "plain": PLAIN}
+VARIANT_NAMES = {"ncgc": "NCGC"}  # the others go by their own name
 ABLATION: dict[str, dict[str, Any]] = {
     "ncgc": {},
     "no soft orthogonality": {"soft_orthogonality": False},
@@ -33,12 +37,23 @@ SWEEPS: dict[str, tuple[float, ...]] = {
     "sinkhorn_iterations": (1, 2, 3, 5, 10, 20, 30),
 }
 LABELS = (1, 3, 5, 10, 20)
-OTHERS = ("label_spreading",)  # methods that have no backbone
+OTHERS = ("label_spreading",)  # methods without a backbone that tables show by default
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A run and its place: data set, split, variant, backbone (None for a method without), and the value swept."""
+    """A run and its cell.
+
+    Args:
+        run: the run.
+        dataset: name of the data set.
+        split: kind of its split.
+        variant: a name of :data:`VARIANTS` or :data:`ABLATION`, the swept parameter, or the method if it has no backbone.
+        backbone: None for a method without one.
+        settings: name of the settings, or of the study.
+        value: of the swept parameter, or the number of labels per class.
+        reference: whether other rows are compared with this one: the settings as they are, nothing taken out.
+    """
 
     run: RunSpec
     dataset: str
@@ -47,6 +62,7 @@ class Entry:
     backbone: str | None
     settings: str
     value: float | None = None
+    reference: bool = False
 
     @property
     def row(self) -> tuple[str, str]:
@@ -56,7 +72,7 @@ class Entry:
 
     @property
     def column(self) -> str:
-        """The data set, with the labels of a class where they are given."""
+        """The data set, with the labels per class where they are given."""
         labels = self.run.dataset.labels_per_class
         return self.dataset if labels is None else f"{self.dataset} {labels}"
 
@@ -70,7 +86,20 @@ def table_plan(
     variants: Mapping[str, Mapping[str, Any]] = VARIANTS,
     others: Iterable[str] = (),
 ) -> list[Entry]:
-    """Variants × backbones × data sets × seeds. ``runs``: 10 on `random` splits, else 5, and 3 on the co-author graphs."""
+    """The plan of a table: variants × backbones × data sets × seeds, and the methods without a backbone.
+
+    Args:
+        datasets: the columns.
+        backbones: of NCGC.
+        split: kind of split.
+        runs: seeds of each cell; None for :func:`default_runs`.
+        settings: name of the settings.
+        variants: variant → what it changes in the settings.
+        others: methods without a backbone.
+
+    Returns:
+        The entries, data set by data set.
+    """
     entries = []
     for dataset in datasets:
         seeds = range(runs if runs is not None else default_runs(dataset, split))
@@ -80,7 +109,7 @@ def table_plan(
                 parameters = {**base, **changes}
                 for seed in seeds:
                     run = RunSpec.on_dataset(dataset, split, None, seed, parameters=parameters)
-                    entries.append(Entry(run, dataset, split, variant, backbone, settings))
+                    entries.append(Entry(run, dataset, split, variant, backbone, settings, reference=not changes))
         for other in others:
             own = method_preset(other, dataset)
             for seed in seeds:
@@ -91,22 +120,37 @@ def table_plan(
 
 def leaderboard_plan(
     datasets: Sequence[str] = DATASETS,
-    backbones: Sequence[str] = ("appnp", "gcn"),
+    backbones: Sequence[str] = LEADERBOARD_BACKBONES,
     split: str = "random",
     runs: int | None = None,
     settings: str = "default",
     others: Iterable[str] | None = None,
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[Entry]:
-    """NCGC and every method, five runs of each; the first backbone's NCGC is what the others are compared with."""
-    from ncgc.models.registry import BASELINES  # torch comes with it
+    """The plan of the leaderboard: NCGC and every other method, five runs of each.
 
-    shown = {"ncgc": VARIANTS["ncgc"]} if variants is None else variants
+    Args:
+        datasets: the columns.
+        backbones: of NCGC; the first is compared with all other methods.
+        split: kind of split.
+        runs: seeds of each cell.
+        settings: name of NCGC's settings.
+        others: methods without a backbone; None for all.
+        variants: None for the reference alone.
+
+    Returns:
+        The entries, data set by data set.
+    """
+    if variants is None:
+        variants = {name: changes for name, changes in VARIANTS.items() if not changes}
+    from ncgc.models.registry import BASELINES  # imports torch
+
     listed = BASELINES if others is None else others
-    return table_plan(datasets, backbones, split, 5 if runs is None else runs, settings, shown, listed)
+    return table_plan(datasets, backbones, split, 5 if runs is None else runs, settings, variants, listed)
 
 
 def default_runs(dataset: str, split: str) -> int:
+    """Seeds of a cell: 10 on random splits, else 5, and 3 on the co-author graphs."""
     if split in ("random", "few"):
         return 10
     return 3 if dataset in LARGE else 5
@@ -119,7 +163,7 @@ def ablation_plan(
     runs: int | None = None,
     settings: str = "default",
 ) -> list[Entry]:
-    """Each part of the method taken out in turn."""
+    """The plan of the ablation: :func:`table_plan` with each part of the method taken out in turn."""
     return table_plan(datasets, backbones, split, runs, settings, ABLATION)
 
 
@@ -131,7 +175,19 @@ def sweep_plan(
     settings: str = "default",
     sweeps: Mapping[str, Sequence[float]] = SWEEPS,
 ) -> list[Entry]:
-    """One parameter at a time over a range, the others as in the settings."""
+    """The plan of the sweeps: one parameter at a time over a range, the others as in the settings.
+
+    Args:
+        datasets: the columns.
+        backbones: of NCGC.
+        split: kind of split.
+        runs: seeds of each cell; None for :func:`default_runs`.
+        settings: name of the settings.
+        sweeps: parameter → its values.
+
+    Returns:
+        The entries, data set by data set; their variant is the parameter.
+    """
     entries = []
     for dataset in datasets:
         for backbone in backbones:
@@ -153,7 +209,20 @@ def labels_plan(
     variants: Mapping[str, Mapping[str, Any]] = VARIANTS,
     others: Iterable[str] = OTHERS,
 ) -> list[Entry]:
-    """Accuracy against labels per class, without any validation labels (split `few`)."""
+    """The plan of accuracy against labels per class, without any validation labels (split `few`).
+
+    Args:
+        datasets: the data sets.
+        backbones: of NCGC.
+        labels: numbers of labels per class.
+        runs: seeds of each cell; None for :func:`default_runs`.
+        settings: name of the settings.
+        variants: variant → what it changes in the settings.
+        others: methods without a backbone.
+
+    Returns:
+        The entries, data set by data set; their value is the number of labels per class.
+    """
     entries = []
     for dataset in datasets:
         for count in labels:
@@ -163,7 +232,9 @@ def labels_plan(
                 for variant, changes in variants.items():
                     for seed in seeds:
                         run = RunSpec.on_dataset(dataset, "few", count, seed, parameters={**base, **changes})
-                        entries.append(Entry(run, dataset, "few", variant, backbone, settings, count))
+                        entries.append(
+                            Entry(run, dataset, "few", variant, backbone, settings, count, reference=not changes)
+                        )
             for other in others:
                 own = method_preset(other, dataset)
                 for seed in seeds:

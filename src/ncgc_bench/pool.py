@@ -1,4 +1,4 @@
-"""Many runs, a few at a time, each process on one thread: two such beat one run on two threads."""
+"""Many runs, a few at a time, each in a process with one thread: two such are faster than one run on two threads."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ncgc.errors import NCGCError
 from ncgc.runs.spec import RunSpec
 from ncgc_bench.store import Store
 
-HEARING = 0.2  # seconds between two moments at which Ctrl-C is heard
+INTERRUPT_CHECK = 0.2  # seconds between two moments at which Ctrl-C takes effect
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run with its record, or with the sentence that says why there is none."""
+    """A run with its record, or with a sentence on why there is none."""
 
     run: RunSpec
     record: dict[str, Any] | None
@@ -40,7 +40,22 @@ def make(
 ) -> Generator[Outcome, None, None]:
     """Make the runs that the store lacks, store each as it ends and yield it.
 
-    Ctrl-C ends the runs at hand and stores nothing of them; what was yielded is on the disk.
+    Ctrl-C ends the running ones and stores nothing of them; what was yielded is on the disk.
+
+    Args:
+        runs: those of a plan.
+        store: where records are found and added.
+        name: file of the store to add to.
+        jobs: runs at a time, each in a process.
+        threads: of each process.
+        root: a folder to search for data sets first.
+        started: called with each run as it begins.
+
+    Yields:
+        The outcome of each run, as they end.
+
+    Raises:
+        NCGCError: a process died.
     """
     waiting = store.missing(runs)
     if not waiting:
@@ -56,7 +71,7 @@ def make(
                         run = waiting.pop(0)
                         started(run)
                         running[pool.submit(_execute, run, root)] = run
-                    wait(running, timeout=HEARING, return_when=FIRST_COMPLETED)
+                    wait(running, timeout=INTERRUPT_CHECK, return_when=FIRST_COMPLETED)
                     ended = _collect(running, store, name)
                 yield from ended
         finally:
@@ -68,7 +83,7 @@ def make(
 
 
 def _collect(running: dict[Future[dict[str, Any]], RunSpec], store: Store, name: str) -> list[Outcome]:
-    """Take out the runs that have ended, store their records, and only then speak of them."""
+    """Take out the runs that have ended; their records are stored before they are reported."""
     outcomes = []
     for future in [future for future in running if future.done()]:
         outcome = _outcome(running.pop(future), future)
@@ -97,14 +112,14 @@ def _outcome(run: RunSpec, future: Future[dict[str, Any]]) -> Outcome:
 def _interrupt_held() -> Iterator[None]:
     """Inside, Ctrl-C waits: raised within the pool's own code it could leave a lock taken for ever, or a line half written.
 
-    A terminal sends it to the whole group of processes; a child begun in here never hears it.
+    A terminal sends it to the whole group of processes; a child begun in here inherits the mask and ignores it.
     """
-    heard: list[int] = []
+    received: list[int] = []
     handler = signal.getsignal(signal.SIGINT)
-    ours = callable(handler) and threading.current_thread() is threading.main_thread()
-    if ours:
+    replaced = callable(handler) and threading.current_thread() is threading.main_thread()
+    if replaced:
         # a mask alone is not enough: another thread, of the live table say, may take the signal
-        signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+        signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     masks = hasattr(signal, "pthread_sigmask")
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
     try:
@@ -112,10 +127,10 @@ def _interrupt_held() -> Iterator[None]:
     finally:
         if before is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        if ours:
+        if replaced:
             signal.signal(signal.SIGINT, handler)
-    if heard and callable(handler):
-        handler(heard[0], None)
+    if received and callable(handler):
+        handler(received[0], None)
 
 
 def _begin(threads: int) -> None:
@@ -147,7 +162,7 @@ def _end(pool: ProcessPoolExecutor) -> None:
     processes: Sequence[Any] = list((pool._processes or {}).values())
     for process in processes:
         process.terminate()
-    # and wait for its thread too, or the end of the program may meet it half closed
+    # wait for its thread too, or the interpreter may exit while it is half closed
     pool.shutdown(wait=True, cancel_futures=True)
     for process in processes:
         process.join()

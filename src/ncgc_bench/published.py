@@ -1,4 +1,4 @@
-"""Numbers of others, to stand beside ours: the paper's tables and figures, and its baselines' own, from ``published.toml``."""
+"""Published results to compare with: the paper's tables and figures, and those of other methods' authors (published.toml)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ Curve = tuple[list[float], list[float]]
 
 
 def published(table: str, dataset: str, backbone: str, variant: str) -> tuple[float, float] | None:
-    """Mean and standard deviation of the test accuracy in percent, None where the paper has no such cell.
+    """A cell of the paper's tables.
 
-    ``table`` is "main" (variants "ncgc" and "plain") or "ablation" (variants as in `plans.ABLATION`). Plain are the
-    paper's starred rows (GCN*, GAT*, GraphSAGE*) and its only rows for GCNII and APPNP.
+    Args:
+        table: "main", with the variants of `plans.VARIANTS`, or "ablation", with those of `plans.ABLATION`.
+        dataset: name of the data set.
+        backbone: name of the backbone.
+        variant: "plain" stands for the paper's starred rows (GCN*, GAT*, GraphSAGE*) and its only rows for GCNII and APPNP.
+
+    Returns:
+        Mean and standard deviation of the test accuracy in per cent; None where the paper has no such cell.
 
     >>> published("main", "cora", "gcn", "ncgc"), published("main", "cora", "gcn", "plain")
     ((86.16, 0.81), (84.6, 0.66))
@@ -26,7 +32,15 @@ def published(table: str, dataset: str, backbone: str, variant: str) -> tuple[fl
 
 
 def published_curve(parameter: str, dataset: str, backbone: str) -> Curve | None:
-    """The values of a swept parameter (named as in `plans.SWEEPS`) and the accuracy at each, in percent; None if not swept.
+    """A curve of the paper's figures.
+
+    Args:
+        parameter: a name of `plans.SWEEPS`.
+        dataset: name of the data set.
+        backbone: name of the backbone.
+
+    Returns:
+        The values of the parameter and the accuracy at each in per cent; None where the paper has no such curve.
 
     >>> values, accuracies = published_curve("epsilon", "cora", "gcn")
     >>> values[3], accuracies[3]
@@ -39,7 +53,15 @@ def published_curve(parameter: str, dataset: str, backbone: str) -> Curve | None
 
 
 def authors_figure(split: str, dataset: str, method: str) -> float | None:
-    """The test accuracy in percent that the authors of a method report on a data set's ``split``, None where they do not.
+    """The test accuracy that the authors of a method report.
+
+    Args:
+        split: kind of split.
+        dataset: name of the data set.
+        method: name of the method.
+
+    Returns:
+        Per cent; None where they report none.
 
     >>> authors_figure("public", "cora", "gcn"), authors_figure("random", "cora", "gcn")
     (81.5, None)

@@ -1,4 +1,4 @@
-"""A table of words as text, Markdown, LaTeX or CSV."""
+"""A table as text, Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ GAP = "  "
 
 @dataclass(frozen=True)
 class Table:
-    """A heading, column titles and rows; the first ``labels`` columns name the row, the others hold figures."""
+    """A table of strings.
+
+    Args:
+        title: above it.
+        head: titles of the columns.
+        rows: as many strings each.
+        labels: the first so many columns name the row, the others hold numbers.
+    """
 
     title: str
     head: tuple[str, ...]
@@ -22,7 +29,14 @@ class Table:
 
 
 def as_text(table: Table, width: int | None = None) -> str:
-    """Aligned columns; where they are wider than ``width``, one part of the columns beneath the other.
+    """Aligned columns.
+
+    Args:
+        table: the table.
+        width: characters of a line; columns that do not fit go beneath the others. None for no limit.
+
+    Returns:
+        The text, without a newline at its end.
 
     >>> print(as_text(Table("Test", ("", "cora"), (("gcn", "81.3"), ("gat", "7.5"))), width=40))
     Test
@@ -37,7 +51,7 @@ def as_text(table: Table, width: int | None = None) -> str:
 
 
 def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """The figure columns, as many together as fit; a column that fits nowhere stands alone."""
+    """The columns of numbers, as many together as fit; a column that fits nowhere stands alone."""
     taken = sum(widths[: table.labels]) + len(GAP) * (table.labels - 1)
     parts: list[list[int]] = [[]]
     room = None if width is None else width - taken
@@ -91,7 +105,8 @@ _LATEX = {
 
 
 def escape_latex(text: str) -> str:
-    """
+    """Text as LaTeX prints it.
+
     >>> print(escape_latex("label_spreading 81.3 ± 0.4 %"))
     label\\_spreading 81.3 $\\pm$ 0.4 \\%
     """

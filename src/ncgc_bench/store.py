@@ -1,4 +1,4 @@
-"""Store: one JSON line a run in a folder of .jsonl files; a run that is in any of them is done."""
+"""The store of runs: one JSON line a run in a folder of .jsonl files; a run that is in any of them is done."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ class StoreError(NCGCError):
 
 
 class Store:
-    """The runs made so far, found by what they ran.
+    """The runs made so far, found by the key of what they ran.
+
+    Args:
+        folder: with the .jsonl files; it need not exist yet.
+
+    Raises:
+        StoreError: a file cannot be read, or a line is not JSON.
 
     >>> import tempfile
     >>> store = Store(tempfile.mkdtemp())
@@ -36,7 +42,7 @@ class Store:
         self.reload()
 
     def reload(self) -> None:
-        """Read all files again. A last line cut short by a crash is passed over: that run was not finished."""
+        """Read all files again. A line cut short by a crash is skipped: that run was not finished."""
         self._records = {}
         for path in sorted(self.folder.glob("*.jsonl")) if self.folder.is_dir() else []:
             for record in _lines(path):
@@ -44,10 +50,11 @@ class Store:
                 self._records.setdefault(key_of_record(record), record)
 
     def find(self, run: RunSpec) -> dict[str, Any] | None:
+        """The record of a run, None where it is still to be made."""
         return self._records.get(run.key)
 
     def missing(self, runs: Iterable[RunSpec]) -> list[RunSpec]:
-        """Those still to be made, each once, in order."""
+        """The runs still to be made, each once, in order."""
         seen: dict[str, RunSpec] = {}
         for run in runs:
             if run.key not in self._records:
@@ -55,7 +62,15 @@ class Store:
         return list(seen.values())
 
     def add(self, name: str, record: dict[str, Any]) -> None:
-        """Append one line to ``name``.jsonl, on the disk before this returns."""
+        """Store a record; it is on the disk before this returns.
+
+        Args:
+            name: of the file, without .jsonl.
+            record: what `ncgc.runs.execute` returned.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
         line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
         path = self.folder / f"{name}.jsonl"
         try:
@@ -85,7 +100,7 @@ def _ends_with_newline(file: Any) -> bool:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a file; other results that live in the same folder (speed) have no settings and are passed over."""
+    """The records of a file; other results in the same folder, such as timings, have no settings and are skipped."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:

@@ -6,17 +6,17 @@
     seeds = [1000, 1001, 1002]
     blind = true                 # validation nodes only measure; training does not see them
 
-    [base]                       # parameters of every variant
+    [base]                       # parameters of NCGC, for every variant that names no method
     backbone = "appnp"
 
     [variants."exact balance"]
     relaxation = 1.0
 
     [variants."SGC, raw features"]
-    method = "sgc"               # another method, with its settings of the data set and these changes; [base] is NCGC's alone
+    method = "sgc"               # with its own settings on the data set and these changes
     features = "raw"
 
-Studies choose by validation accuracy, and their seeds begin at 1000: no table uses those splits.
+Studies choose by validation accuracy, on splits that no table uses: their seeds begin at 1000.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ncgc.errors import ParameterError
 from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import check_parameters, unknown_name
 from ncgc.params.presets import method_preset
-from ncgc.runs.spec import RunSpec
+from ncgc.runs.spec import DEFAULT_METHOD, RunSpec
 from ncgc.selection.tuning.space import FIRST_SEED
 from ncgc_bench.plans import Entry
 
@@ -39,7 +39,7 @@ KEYS = ("datasets", "labels_per_class", "seeds", "blind")
 
 
 @dataclass(frozen=True)
-class Cell:
+class VariantRuns:
     """The runs of one variant on one data set with one number of labels."""
 
     variant: str
@@ -48,8 +48,18 @@ class Cell:
     runs: tuple[RunSpec, ...]
 
 
-def read_study(path: str | Path) -> list[Cell]:
-    """The cells of a study, in the order of its file."""
+def read_study(path: str | Path) -> list[VariantRuns]:
+    """Read a study.
+
+    Args:
+        path: the TOML file.
+
+    Returns:
+        The runs of every data set, number of labels and variant, in this order.
+
+    Raises:
+        ParameterError: the file cannot be read, or something in it is unknown or out of range.
+    """
     path = Path(path)
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -67,7 +77,7 @@ def read_study(path: str | Path) -> list[Cell]:
         raise ParameterError(
             f"The study {path} has the seed {min(seeds)}; the splits below {FIRST_SEED} are for tables, choose on others."
         )
-    cells = []
+    found = []
     for dataset in datasets:
         for labels in _listed(study, "labels_per_class", int, path, [20]):
             for name, changes in variants.items():
@@ -76,32 +86,37 @@ def read_study(path: str | Path) -> list[Cell]:
                         f"The variant {name!r} of the study {path} is no table; write [variants.{name}]."
                     )
                 owner = f"{path}, variant {name!r},"
-                method, parameters = _described(dataset, base, changes, owner)
+                method, parameters = _method_and_parameters(dataset, base, changes, owner)
                 blind = bool(study.get("blind", False))
                 runs = (
                     RunSpec.on_dataset(dataset, "random", labels, seed, method, blind, parameters) for seed in seeds
                 )
-                cells.append(Cell(name, dataset, labels, tuple(runs)))
-    return cells
+                found.append(VariantRuns(name, dataset, labels, tuple(runs)))
+    return found
 
 
-def _described(dataset: str, base: dict[str, Any], changes: dict[str, Any], owner: str) -> tuple[str, dict[str, Any]]:
-    """The method of a variant and its parameters on a data set."""
-    # TOML has no none
-    given = {key: None if value == "none" else value for key, value in changes.items() if key != "method"}
-    method = str(changes.get("method", "ncgc"))
-    if method == "ncgc":
-        parameters = {key: None if value == "none" else value for key, value in base.items()} | given
+def _method_and_parameters(
+    dataset: str, base: dict[str, Any], changes: dict[str, Any], owner: str
+) -> tuple[str, dict[str, Any]]:
+    given = {key: value for key, value in _with_none(changes).items() if key != "method"}
+    if "method" not in changes:
+        parameters = _with_none(base) | given
         check_parameters(parameters, owner, NCGC_PARAMETERS)
-        return method, parameters
-    from ncgc.models.registry import find_classifier  # torch comes with it
+        return DEFAULT_METHOD, parameters
+    from ncgc.models.registry import find_classifier  # imports torch
 
+    method = str(changes["method"])
     check_parameters(given, owner, find_classifier(method).PARAMETERS)
     return method, method_preset(method, dataset) | given
 
 
+def _with_none(values: dict[str, Any]) -> dict[str, Any]:
+    """TOML has no None; a study writes "none"."""
+    return {key: None if value == "none" else value for key, value in values.items()}
+
+
 def _listed(study: dict[str, Any], name: str, kind: type, path: Path, default: Sequence[Any] = ()) -> Sequence[Any]:
-    """A list in [study], checked to hold words or whole numbers from 1."""
+    """A list of [study], checked to hold names or whole numbers from 1."""
     found = study.get(name, default)
     if not isinstance(found, Sequence) or isinstance(found, str):
         raise ParameterError(f"The '{name}' of the study {path} must be a list. Got {found!r} instead.")
@@ -115,9 +130,17 @@ def _listed(study: dict[str, Any], name: str, kind: type, path: Path, default: S
 
 
 def study_plan(path: str | Path) -> list[Entry]:
-    """The runs of a study with their places: a row a variant, a column a data set and number of labels."""
+    """The plan of a study: a row a variant, a column a data set and number of labels.
+
+    Args:
+        path: the TOML file.
+
+    Returns:
+        The entries, in the order of :func:`read_study`.
+    """
+    name = Path(path).stem
     return [
-        Entry(run, cell.dataset, run.dataset.split, cell.variant, None, Path(path).stem, cell.labels_per_class)
-        for cell in read_study(path)
-        for run in cell.runs
+        Entry(run, found.dataset, run.dataset.split, found.variant, None, name, found.labels_per_class)
+        for found in read_study(path)
+        for run in found.runs
     ]

@@ -1,4 +1,4 @@
-"""The tables of an experiment: accuracy with the paper's beside it, paired differences, and what they rest on."""
+"""The tables of an experiment: accuracy with the paper's beside it, paired differences, and notes on the runs behind them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,18 @@ from ncgc_bench.plans import Entry
 from ncgc_bench.published import published
 from ncgc_bench.render import Table
 from ncgc_bench.store import Store
-from ncgc_bench.summary import QUANTITIES, Difference, Figures, Grid, Row, contrasts, difference, grid
-
-TITLES = {
-    "test_accuracy": "Test accuracy in per cent",
-    "val_accuracy": "Validation accuracy in per cent",
-    "test_macro_f1": "Macro F1 on the test nodes, times 100",
-    "test_calibration_error": "Expected calibration error on the test nodes, in per cent",
-    "seconds": "Seconds of a training",
-    "peak_mib": "Peak memory of the process in MiB",
-}
+from ncgc_bench.summary import QUANTITIES, Cell, Difference, Grid, Row, contrasts, difference, grid
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A plan with its name: ``kind`` is the verb that makes it, ``file`` where its results go."""
+    """A plan with its name.
+
+    Args:
+        kind: the verb of `ncgc bench` that runs it.
+        file: name of the file of the store that its records go to.
+        entries: the plan.
+    """
 
     kind: str
     file: str
@@ -35,37 +32,47 @@ class Experiment:
 
     @property
     def paper_table(self) -> str | None:
-        """Which of the paper's tables these figures stand beside: it has some for its own split alone."""
+        """Which of the paper's tables stands beside this one; the paper has tables for its own split alone."""
         names = {"table": "main", "ablation": "ablation"}
         return names.get(self.kind) if {entry.split for entry in self.entries} == {"paper"} else None
 
 
 def main_table(experiment: Experiment, store: Store, quantity: str) -> Table:
-    """Mean ± standard deviation of each cell; the paper's rows beneath ours; for studies the mean of a row and its time."""
-    figures = grid(experiment.entries, store, quantity)
-    decimals = QUANTITIES[quantity][1]
+    """Mean ± standard deviation of each cell, the paper's rows beneath ours.
+
+    Several columns also have their mean, and studies the time of a row.
+
+    Args:
+        experiment: the plan.
+        store: the stored runs.
+        quantity: a name of `summary.QUANTITIES`.
+
+    Returns:
+        A row a backbone and variant, a column a data set.
+    """
+    cells = grid(experiment.entries, store, quantity)
+    title, _, decimals = QUANTITIES[quantity]
     study = experiment.kind == "study"
-    averaged = len(figures.columns) > 1 and experiment.kind != "labels"
+    averaged = len(cells.columns) > 1 and experiment.kind != "labels"
     times = grid(experiment.entries, store, "seconds")
     rows = []
-    for row in figures.rows:
-        cells = [figures.at(row, column) for column in figures.columns]
-        words = [cell_text(cell, decimals) for cell in cells]
+    for row in cells.rows:
+        words = [cell_text(cell, decimals) for cell in cells.row(row)]
         if averaged:
-            words.append(_number(sum(cell.mean for cell in cells) / len(cells), decimals + 1))
+            words.append(_number(sum(cell.mean for cell in cells.row(row)) / len(cells.columns), decimals + 1))
         if study:
-            words.append(_number(sum(times.at(row, column).mean for column in figures.columns), 0))
+            words.append(_number(sum(cell.mean for cell in times.row(row)), 0))
         rows.append((*row, *words))
-        paper = _paper_row(experiment, figures, row, averaged) if quantity == "test_accuracy" else None
+        paper = _paper_row(experiment, cells, row, averaged) if quantity == "test_accuracy" else None
         rows += [paper] if paper else []
-    head = ("backbone", "method", *figures.columns, *(["mean"] if averaged else []), *(["s"] if study else []))
-    title = f"{TITLES[quantity]}, mean ± standard deviation" + ("" if study else f" ({_what(experiment)})")
-    return _without_empty_backbone(Table(title, head, tuple(rows), labels=2))
+    head = ("backbone", "method", *cells.columns, *(["mean"] if averaged else []), *(["s"] if study else []))
+    heading = f"{title}, mean ± standard deviation" + ("" if study else f" ({_setting(experiment)})")
+    return _without_empty_backbone(Table(heading, head, tuple(rows), labels=2))
 
 
-def _paper_row(experiment: Experiment, figures: Grid, row: Row, averaged: bool) -> tuple[str, ...] | None:
+def _paper_row(experiment: Experiment, cells: Grid, row: Row, averaged: bool) -> tuple[str, ...] | None:
     table = experiment.paper_table
-    found = [table and published(table, column, *row) for column in figures.columns]
+    found = [table and published(table, column, *row) for column in cells.columns]
     if not any(found):
         return None
     words = [f"{pair[0]:.1f} ± {pair[1]:.1f}" if pair else "" for pair in found]
@@ -75,32 +82,50 @@ def _paper_row(experiment: Experiment, figures: Grid, row: Row, averaged: bool) 
 
 
 def difference_table(experiment: Experiment, store: Store, quantity: str) -> Table | None:
-    """Paired differences with their intervals; None where nothing is compared or no pair is there."""
-    figures = grid(experiment.entries, store, quantity)
-    decimals = QUANTITIES[quantity][1]
+    """Paired differences with their intervals.
+
+    Args:
+        experiment: the plan.
+        store: the stored runs.
+        quantity: a name of `summary.QUANTITIES`.
+
+    Returns:
+        A row a contrast; None where nothing is compared or no pair is stored.
+    """
+    cells = grid(experiment.entries, store, quantity)
+    decimals = QUANTITIES[quantity].decimals
     study = experiment.kind == "study"
     rows = []
-    for ours, theirs in _compared(experiment, figures):
-        found = [difference(figures.at(ours, column), figures.at(theirs, column)) for column in figures.columns]
+    for one, other in contrasts(cells):
+        found = [difference(*pair) for pair in zip(cells.row(one), cells.row(other), strict=True)]
         if any(found):
-            words = [difference_text(one, decimals) if one else "" for one in found]
-            rows.append((ours[0], ours[1] if study else f"{ours[1]} − {theirs[1]}", *words))
+            words = [difference_text(pair, decimals) if pair else "" for pair in found]
+            rows.append((one[0], one[1] if study else f"{one[1]} − {other[1]}", *words))
     if not rows:
         return None
-    to = f" to {figures.rows[0][1]!r}" if study else ""
+    to = f" to {cells.rows[0][1]!r}" if study else ""
     title = f"Paired differences{to} on the same splits and seeds, mean [95 % bootstrap interval]"
-    return _without_empty_backbone(Table(title, ("backbone", "method", *figures.columns), tuple(rows), labels=2))
+    return _without_empty_backbone(Table(title, ("backbone", "method", *cells.columns), tuple(rows), labels=2))
 
 
 def records(experiment: Experiment, store: Store, quantity: str) -> list[dict[str, Any]]:
-    """The same figures in full precision, one record a cell: kind is "mean" or "difference"."""
-    figures = grid(experiment.entries, store, quantity)
+    """The numbers of both tables in full precision.
+
+    Args:
+        experiment: the plan.
+        store: the stored runs.
+        quantity: a name of `summary.QUANTITIES`.
+
+    Returns:
+        One record a cell, of kind "mean", and one a contrast and column, of kind "difference"; all have the same fields.
+    """
+    cells = grid(experiment.entries, store, quantity)
     first = {(entry.row, entry.column): entry for entry in reversed(experiment.entries)}
     found = []
     for (row, column), entry in sorted(
-        first.items(), key=lambda item: (figures.rows.index(item[0][0]), figures.columns.index(item[0][1]))
+        first.items(), key=lambda item: (cells.rows.index(item[0][0]), cells.columns.index(item[0][1]))
     ):
-        cell = figures.at(row, column)
+        cell = cells.at(row, column)
         table = experiment.paper_table if quantity == "test_accuracy" else None
         paper = published(table, column, *row) if table else None
         found.append(
@@ -108,11 +133,11 @@ def records(experiment: Experiment, store: Store, quantity: str) -> list[dict[st
             | {"low": None, "high": None, "runs": len(cell.values), "planned": cell.planned}
             | {"paper_mean": paper and paper[0], "paper_std": paper and paper[1]}
         )
-    for ours, theirs in _compared(experiment, figures):
-        for column in figures.columns:
-            pair = difference(figures.at(ours, column), figures.at(theirs, column))
+    for one, other in contrasts(cells):
+        for column in cells.columns:
+            pair = difference(cells.at(one, column), cells.at(other, column))
             if pair is not None:
-                place = _place("difference", quantity, first[ours, column], (ours[0], f"{ours[1]} - {theirs[1]}"))
+                place = _place("difference", quantity, first[one, column], (one[0], f"{one[1]} - {other[1]}"))
                 found.append(
                     {**place, "mean": pair.mean, "std": None, "low": _or_none(pair.low), "high": _or_none(pair.high)}
                     | {"runs": pair.pairs, "planned": pair.planned, "paper_mean": None, "paper_std": None}
@@ -134,33 +159,45 @@ def _place(kind: str, quantity: str, entry: Entry, row: Row) -> dict[str, Any]:
 
 
 def notes(experiment: Experiment, store: Store, quantity: str) -> list[str]:
-    """Sentences on what the tables rest on: runs missing, the code that made them, what a spread means."""
+    """Sentences on the runs behind the tables: how many are missing, which code made them, what the spread means.
+
+    Args:
+        experiment: the plan.
+        store: the stored runs.
+        quantity: a name of `summary.QUANTITIES`.
+
+    Returns:
+        One sentence each.
+    """
     runs = {entry.run.key: entry.run for entry in experiment.entries}
     found = [record for run in runs.values() if (record := store.find(run)) is not None]
     missing = len(runs) - len(found)
-    said = [f"{missing} of {len(runs)} runs are missing." if missing else f"All {len(runs)} runs are there."]
+    sentences = [f"{missing} of {len(runs)} runs are missing." if missing else f"All {len(runs)} runs are there."]
     if found and all(record.get(quantity) is None for record in found):
-        said.append(f"None of them has a {quantity}: these splits have no validation nodes.")
+        sentences.append(f"None of them has a {quantity}: these splits have no validation nodes.")
     if found:
         revisions = Counter(record.get("revision") or "unknown" for record in found)
         listed = ", ".join(f"{name} ({number})" for name, number in revisions.most_common())
         changed = "; + marks code that differed from its revision" if any("+" in name for name in revisions) else ""
-        said.append(f"Made with the revisions {listed}{changed}.")
+        sentences.append(f"Made with the revisions {listed}{changed}.")
     if experiment.kind != "leaderboard" and any(pairs < 10 for pairs in _pairs(experiment, store, quantity)):
-        said.append(
+        sentences.append(
             "Intervals over few pairs are too short: with 3, 5 and 10 they hold the true mean in about 75, 84 and 89 of 100 cases."
         )
     one = sorted(
         {e.dataset for e in experiment.entries if _fixed(e)}, key=[e.dataset for e in experiment.entries].index
     )
     if one:
-        said.append(f"On {', '.join(one)} all runs share one split, so the spread is that of the model's seed alone.")
-    return said
+        sentences.append(
+            f"On {', '.join(one)} all runs share one split, so the spread is that of the model's seed alone."
+        )
+    return sentences
 
 
-def cell_text(cell: Figures, decimals: int = 1) -> str:
-    """
-    >>> cell_text(Figures({0: 81.0, 1: 82.0}, 5, 2)), cell_text(Figures({0: 81.0}, 1, 1)), cell_text(Figures({}, 5, 0))
+def cell_text(cell: Cell, decimals: int = 1) -> str:
+    """Mean ± deviation, and how many runs are done where some are missing; empty without a value.
+
+    >>> cell_text(Cell({0: 81.0, 1: 82.0}, 5, 2)), cell_text(Cell({0: 81.0}, 1, 1)), cell_text(Cell({}, 5, 0))
     ('81.5 ± 0.7 (2/5)', '81.0', '')
     """
     if not cell.values:
@@ -170,7 +207,8 @@ def cell_text(cell: Figures, decimals: int = 1) -> str:
 
 
 def difference_text(pair: Difference, decimals: int = 1) -> str:
-    """
+    """Mean [interval], and how many pairs there are where some are missing.
+
     >>> difference_text(Difference(0.83, -0.24, 1.9, 5, 5)), difference_text(Difference(0.83, math.nan, math.nan, 1, 5))
     ('+0.8 [−0.2, +1.9]', '+0.8 (1/5)')
     """
@@ -179,25 +217,23 @@ def difference_text(pair: Difference, decimals: int = 1) -> str:
     return numbers[0] + interval + ("" if pair.pairs == pair.planned else f" ({pair.pairs}/{pair.planned})")
 
 
-def _compared(experiment: Experiment, figures: Grid) -> list[tuple[Row, Row]]:
-    return [] if experiment.kind == "sweep" else contrasts(figures.rows)
-
-
 def _pairs(experiment: Experiment, store: Store, quantity: str) -> list[int]:
-    figures = grid(experiment.entries, store, quantity)
+    """The number of pairs behind every paired difference."""
+    cells = grid(experiment.entries, store, quantity)
     compared = [
-        difference(figures.at(ours, column), figures.at(theirs, column))
-        for ours, theirs in _compared(experiment, figures)
-        for column in figures.columns
+        difference(cells.at(one, column), cells.at(other, column))
+        for one, other in contrasts(cells)
+        for column in cells.columns
     ]
     return [pair.pairs for pair in compared if pair is not None]
 
 
 def _fixed(entry: Entry) -> bool:
+    """Whether the split is the same for all seeds."""
     return entry.split == "public" or (entry.split == "paper" and family_of(entry.dataset) == "citation")
 
 
-def _what(experiment: Experiment) -> str:
+def _setting(experiment: Experiment) -> str:
     entry = experiment.entries[0]
     labels = ", columns: labels of a class" if experiment.kind == "labels" else ""
     return f"split {entry.split}, settings {entry.settings}{labels}"

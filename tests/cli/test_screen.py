@@ -36,7 +36,7 @@ def in_terminal(columns: int, *words: str) -> str:
             break
         sent += piece
     os.close(ours)
-    assert process.wait(timeout=60) == 0, sent.decode()
+    assert process.wait(timeout=600) == 0, sent.decode()
     return re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", sent.decode())
 
 

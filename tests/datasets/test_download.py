@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -29,6 +28,8 @@ def server(planetoid_raw, monkeypatch):
     thread = threading.Thread(target=httpd.serve_forever, daemon=True)
     thread.start()
     monkeypatch.setattr(module, "address_of", lambda info: f"http://127.0.0.1:{httpd.server_port}")
+    for limit in ("ANSWER_SECONDS", "STALL_SECONDS", "TOTAL_SECONDS"):  # a busy machine may keep the server waiting
+        monkeypatch.setattr(module, limit, 600.0)
     yield planetoid_raw
     httpd.shutdown()
     httpd.server_close()
@@ -107,12 +108,12 @@ def test_place_that_cannot_be_written(server, tmp_path):
 
 
 def test_within_gives_up_and_hands_on():
-    start = time.monotonic()
+    answer = threading.Event()
     with pytest.raises(TimeoutError):
-        _within(0.05, partial(time.sleep, 2))
-    assert time.monotonic() - start < 1
+        _within(0.05, lambda: answer.wait(600))
+    answer.set()
     with pytest.raises(ZeroDivisionError):
-        _within(1, lambda: 1 / 0)
+        _within(600, lambda: 1 / 0)
 
 
 @pytest.mark.parametrize("name", ["cora", "photo", "physics"])

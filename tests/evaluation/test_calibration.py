@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from ncgc import NCGC, Split
 from ncgc.errors import ParameterError
 from ncgc.evaluation import calibration
-from ncgc.evaluation.calibration import Calibration, calibrate, cross_fit, deal
+from ncgc.evaluation.calibration import Calibration, assign_folds, calibrate, cross_fit
 
 BRIEF = {"hidden": 8, "epochs": 8, "warmup": 2, "ramp": 2}
 
@@ -100,14 +100,14 @@ def test_an_accuracy_that_cannot_be_asked_for(accuracy):
         Calibration(1.0, np.ones(20), np.ones(20, dtype=bool), "").threshold(accuracy)
 
 
-# ---------------------------------------------------------------- dealing
+# ---------------------------------------------------------------- folds
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=60), st.integers(2, 6), st.integers(0, 5))
-def test_every_class_is_dealt_evenly_and_a_single_label_to_no_fold(labels, folds, seed):
+def test_every_class_is_spread_evenly_and_a_single_label_to_no_fold(labels, folds, seed):
     labels = np.array(labels)
-    fold = deal(labels, folds, seed)
-    np.testing.assert_array_equal(fold, deal(labels, folds, seed))
+    fold = assign_folds(labels, folds, seed)
+    np.testing.assert_array_equal(fold, assign_folds(labels, folds, seed))
     for k in np.unique(labels):
         mine = fold[labels == k]
         if len(mine) == 1:
@@ -120,9 +120,9 @@ def test_every_class_is_dealt_evenly_and_a_single_label_to_no_fold(labels, folds
     assert sizes.max() - sizes.min() <= 1
 
 
-def test_another_seed_deals_otherwise():
+def test_another_seed_gives_other_folds():
     labels = np.repeat(np.arange(3), 20)
-    assert not np.array_equal(deal(labels, 5, 0), deal(labels, 5, 1))
+    assert not np.array_equal(assign_folds(labels, 5, 0), assign_folds(labels, 5, 1))
 
 
 # ---------------------------------------------------------------- cross-fitting
@@ -137,7 +137,7 @@ def test_every_label_is_predicted_once(fitted):
 def test_a_label_does_not_reach_the_model_it_is_measured_with(fitted, clones, monkeypatch):
     """Other labels on the nodes of the first fold: the model without them is the same, the model with them is not."""
     fold = np.arange(24) // 3 % 2
-    monkeypatch.setattr(calibration, "deal", lambda labels, folds, seed: fold)
+    monkeypatch.setattr(calibration, "assign_folds", lambda labels, folds, seed: fold)
     nodes, before = cross_fit(fitted, folds=2)
     labels = fitted.graph_.labels.copy()
     labels[:24][fold == 0] = (labels[:24][fold == 0] + 1) % 3

@@ -206,7 +206,7 @@ def test_centroids_of_many_rows_and_no_global_generator():
     [
         (
             lambda: initial_centroids(torch.ones(3, 2), 2, "spectral"),
-            "The 'method' parameter of initial_centroids must be a str among {'kmeans', 'random'}. Got 'spectral' instead.",
+            "The 'method' parameter of initial_centroids must be one of 'kmeans', 'random'. Got 'spectral' instead.",
         ),
         (lambda: initial_centroids(torch.ones(3, 2), 0), "must be an int in the range [1, inf). Got 0 instead."),
         (lambda: initial_centroids(torch.full((3, 2), torch.nan), 2), "hold NaN or infinity"),

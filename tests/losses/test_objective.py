@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from ncgc.errors import ParameterError, TrainingError
 from ncgc.losses import (
     Objective,
     ObjectiveSettings,
     PriorEstimate,
-    cross_entropy,
     embedded_clustering_loss,
     marginal_error,
     objective,
@@ -22,9 +22,11 @@ TRAIN = torch.tensor([4, 9, 20, 7, 1, 2])
 LABELS = torch.tensor([0, 1, 2, 0, 1, 2])
 UNLABELLED = torch.tensor([node for node in range(N) if node not in set(TRAIN.tolist())])
 
+PAPER = {"epsilon": 0.04, "sinkhorn_iterations": 3, "pseudo_label_scores": "probabilities"}  # sinkhorn's own defaults
+
 
 def make(**changes):
-    return Objective(ObjectiveSettings(**({"warmup": 0, "ramp": 0} | changes)), K, TRAIN, LABELS, UNLABELLED)
+    return Objective(ObjectiveSettings(**({"warmup": 0, "ramp": 0} | PAPER | changes)), K, TRAIN, LABELS, UNLABELLED)
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def test_parts_are_the_free_functions(tensors):
 
 
 def test_total_is_weighted_and_ramped(tensors):
-    made = make(class_weight=2.0, kl_weight=0.5, pl_weight=3.0, warmup=10, ramp=4)
+    made = make(label_loss_weight=2.0, kl_weight=0.5, pl_weight=3.0, warmup=10, ramp=4)
     parts = made(*tensors, epoch=11)
     share = made.ramp(11)
     assert share == 0.5
@@ -72,7 +74,7 @@ def test_what_is_off_or_warming_up_is_not_computed(tensors, monkeypatch):
     assert list(make(warmup=5)(*tensors, epoch=4)) == ["class"]
     assert list(make(kl_weight=0.0, pl_weight=0.0)(*tensors, epoch=9)) == ["class"]
     monkeypatch.setattr(objective, "hard_cross_entropy", refuse)
-    assert list(make(class_weight=0.0, warmup=5)(*tensors, epoch=0)) == []
+    assert list(make(label_loss_weight=0.0, warmup=5)(*tensors, epoch=0)) == []
 
 
 def test_without_unlabelled_labelled_or_centroids(tensors):
@@ -86,7 +88,7 @@ def test_without_unlabelled_labelled_or_centroids(tensors):
 
 
 def test_nothing_to_train_on_is_a_sentence(tensors):
-    made = make(class_weight=0.0, warmup=5)
+    made = make(label_loss_weight=0.0, warmup=5)
     with pytest.raises(TrainingError, match="Epoch 0 has nothing to train on"):
         made.total(made(*tensors, epoch=0), 0)
 
@@ -197,7 +199,7 @@ def test_settings_compare_whatever_the_prior_came_as():
         ({"sinkhorn_iterations": 1.5}, "The 'sinkhorn_iterations' parameter"),
         ({"warmup": -1}, "The 'warmup' parameter"),
         ({"ramp": None}, "Got None instead."),
-        ({"prior": "true"}, "must be a str among {'uniform', 'estimated'}. Got 'true' instead."),
+        ({"prior": "true"}, "must be one of 'uniform', 'estimated' or an array of shares. Got 'true' instead."),
         ({"prior": [1.0, -1.0]}, "Got [1.0, -1.0] instead."),
         ({"pseudo_label_scores": "softmax"}, "Got 'softmax' instead."),
         ({"prior_momentum": 1.1}, "The 'prior_momentum' parameter"),

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from ncgc.losses import Objective, ObjectiveSettings, PriorEstimate, initial_centroids, marginal_error, sinkhorn
-from ncgc.training import BestValidation, StablePredictions
 
 N, K = 60, 4
 SHARES = (torch.arange(0, N, 2), torch.arange(1, N, 2), torch.tensor([], dtype=torch.long))
@@ -97,34 +96,3 @@ def test_estimated_prior_over_shares(in_shares):
     expected = PriorEstimate(K).update(probabilities)
     for found in in_shares(lambda reduction, rows: PriorEstimate(K).update(probabilities[rows], reduction), SHARES):
         torch.testing.assert_close(found, expected)
-
-
-@pytest.mark.parametrize("weigh", [False, True])
-def test_selection_over_shares(in_shares, weigh):
-    logits = [normal(N, K, seed=seed) for seed in range(5)]
-    val, labels = torch.arange(20, 40), torch.arange(20) % K
-
-    def observed(rule, rows):
-        return [
-            (rule.observe(epoch, given[rows]), rule.best_epoch, rule.stop(epoch))
-            for epoch, given in enumerate(logits, 1)
-        ]
-
-    def share(reduction, rows):
-        place = torch.full((N,), -1)
-        place[rows] = torch.arange(len(rows))
-        mine = place[val] >= 0
-        best = BestValidation(place[val][mine], labels[mine], 3, 0, weigh, 2, reduction)
-        return observed(best, rows), observed(StablePredictions(2, 1, reduction=reduction), rows)
-
-    expected = (
-        observed(BestValidation(val, labels, 3, 0, weigh, 2), torch.arange(N)),
-        observed(StablePredictions(2, 1), torch.arange(N)),
-    )
-    for found in in_shares(share, SHARES):
-        for rule, oracle in zip(found, expected, strict=True):
-            for (quantities, best, stop), (oracle_quantities, oracle_best, oracle_stop) in zip(
-                rule, oracle, strict=True
-            ):
-                assert quantities == pytest.approx(oracle_quantities, rel=1e-5)
-                assert (best, stop) == (oracle_best, oracle_stop)

@@ -257,7 +257,7 @@ def test_same_bits_in_another_process(planted, tmp_path):
     np.savez(tmp_path / "in.npz", pairs=pairs, x=graph.features, y=graph.labels, train=split.train, val=split.val)
     environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "in.npz"), "gat", str(tmp_path / "out.npy")]
-    subprocess.run(command, check=True, env=environment, timeout=120)
+    subprocess.run(command, check=True, env=environment, timeout=600)
     here = NCGC("gat", hidden=8, epochs=12, warmup=3, ramp=2).fit(graph, split)
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), here.predict_proba())
 

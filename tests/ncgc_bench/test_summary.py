@@ -10,10 +10,11 @@ import pytest
 from scipy import stats
 
 from ncgc.errors import ParameterError
-from ncgc_bench.plans import labels_plan, table_plan
+from ncgc_bench.plans import labels_plan, sweep_plan, table_plan
 from ncgc_bench.summary import (
+    Cell,
     Difference,
-    Figures,
+    Grid,
     bootstrap_interval,
     contrasts,
     difference,
@@ -23,11 +24,11 @@ from ncgc_bench.summary import (
 
 
 def test_mean_and_sample_deviation():
-    cell = Figures({0: 1.0, 1: 2.0, 2: 6.0}, planned=3, done=3)
+    cell = Cell({0: 1.0, 1: 2.0, 2: 6.0}, planned=3, done=3)
     assert (cell.mean, cell.deviation) == (3.0, np.sqrt(7.0))
     assert cell.complete
-    assert math.isnan(Figures({0: 1.0}, 3, 1).deviation)
-    assert math.isnan(Figures().mean)
+    assert math.isnan(Cell({0: 1.0}, 3, 1).deviation)
+    assert math.isnan(Cell().mean)
 
 
 def test_the_interval_is_that_of_all_resamples():
@@ -79,10 +80,10 @@ def test_the_interval_is_the_same_each_time_and_moves_with_the_values():
 
 def test_differences_are_of_the_same_seeds():
     """Between splits the values scatter by tens, the difference is 1 on each: only pairing shows that."""
-    theirs = Figures({seed: 10.0 * seed for seed in range(5)}, 5, 5)
-    ours = Figures({seed: 10.0 * seed + 1 for seed in (4, 2, 1, 9)}, 5, 4)
+    theirs = Cell({seed: 10.0 * seed for seed in range(5)}, 5, 5)
+    ours = Cell({seed: 10.0 * seed + 1 for seed in (4, 2, 1, 9)}, 5, 4)
     assert difference(ours, theirs) == Difference(1.0, 1.0, 1.0, pairs=3, planned=5)
-    assert difference(Figures({1: 1.0}), Figures({2: 1.0})) is None
+    assert difference(Cell({1: 1.0}), Cell({2: 1.0})) is None
 
 
 def test_a_grid_finds_what_the_plan_asks_for(store, fill):
@@ -95,7 +96,7 @@ def test_a_grid_finds_what_the_plan_asks_for(store, fill):
     assert found.at(("gcn", "ncgc"), "cora").mean == pytest.approx(81.0)
     cell = found.at(("gcn", "plain"), "photo")
     assert (cell.done, cell.planned, cell.complete) == (2, 3, False)
-    assert found.at(("gat", "ncgc"), "cora") == Figures()
+    assert found.at(("gat", "ncgc"), "cora") == Cell()
 
 
 def test_quantities_have_their_units_and_may_be_absent(store, fill):
@@ -111,6 +112,12 @@ def test_quantities_have_their_units_and_may_be_absent(store, fill):
 
 
 def test_only_rows_of_one_backbone_are_compared():
-    rows = [("gcn", "ncgc"), ("gcn", "plain"), ("gat", "ncgc"), ("gat", "plain")]
-    assert contrasts(rows) == [(rows[0], rows[1]), (rows[2], rows[3])]
-    assert contrasts([("gcn", "plain"), ("gat", "plain")]) == []
+    rows = (("gcn", "ncgc"), ("gcn", "plain"), ("gat", "ncgc"), ("gat", "plain"))
+    assert contrasts(Grid("seconds", rows, (), {}, references=rows[::2])) == [(rows[0], rows[1]), (rows[2], rows[3])]
+    assert contrasts(Grid("seconds", rows[1::2], (), {})) == []
+
+
+def test_the_references_of_a_plan_are_the_rows_that_change_nothing(store):
+    entries = table_plan(("cora",), ("gcn", "gat"), runs=1, others=("label_spreading",))
+    assert grid(entries, store).references == (("gcn", "ncgc"), ("gat", "ncgc"))
+    assert grid(sweep_plan(("cora",), runs=1), store).references == ()

@@ -7,12 +7,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from ncgc.errors import ParameterError
 from ncgc.nn import GraphOperators
-from ncgc.nn.gat import GATLayer
-from ncgc.nn.gcn import GCNLayer
-from ncgc.nn.gcnii import GCNIILayer
-from ncgc.nn.layer import Layer, Pass
-from ncgc.nn.mlp import MLPLayer
-from ncgc.nn.sage import SAGELayer
+from ncgc.nn.layers import ForwardPass, GATLayer, GCNIILayer, GCNLayer, Layer, MLPLayer, SAGELayer
 from ncgc.ops import personalised_pagerank
 
 BETAS = pytest.mark.parametrize("beta", [0.0, 0.05])
@@ -57,7 +52,7 @@ def test_gcn(make_graph, normal, naive_term, beta, weighted):
     h, h_theirs = two(normal, 14, IN)
     theirs = conv(h_theirs, operators.edge_index, operators.edge_weight)
     theirs = theirs + naive_term(conv.lin(h_theirs), beta)
-    ours = layer(h, Pass(operators))
+    ours = layer(h, ForwardPass(operators))
     check(ours, theirs, h, h_theirs, normal)
     torch.testing.assert_close(layer.weight.grad, conv.lin.weight.grad.t())
     torch.testing.assert_close(layer.bias.grad, conv.bias.grad)
@@ -75,7 +70,7 @@ def test_gat(operators, normal, naive_term, beta, heads):
         conv.bias.copy_(layer.bias)
     h, h_theirs = two(normal, 14, IN)
     theirs = conv(h_theirs, operators.edge_index) + naive_term(conv.lin(h_theirs), beta)
-    check(layer(h, Pass(operators)), theirs, h, h_theirs, normal)
+    check(layer(h, ForwardPass(operators)), theirs, h, h_theirs, normal)
     torch.testing.assert_close(layer.weight.grad, conv.lin.weight.grad.t())
     torch.testing.assert_close(layer.source.grad, conv.att_src.grad[0])
     torch.testing.assert_close(layer.target.grad, conv.att_dst.grad[0])
@@ -85,11 +80,11 @@ def test_gat(operators, normal, naive_term, beta, heads):
 def test_gat_drops_attention_only_in_training(operators, normal):
     layer = GATLayer(IN, OUT, 0.0, 2, attention_dropout=0.5, generator=seeded()).double()
     h = normal(14, IN, grad=False)
-    plain = layer(h, Pass(operators))
-    assert torch.equal(plain, layer(h, Pass(operators, training=False, generator=seeded())))
-    dropped = layer(h, Pass(operators, training=True, generator=seeded()))
+    plain = layer(h, ForwardPass(operators))
+    assert torch.equal(plain, layer(h, ForwardPass(operators, training=False, generator=seeded())))
+    dropped = layer(h, ForwardPass(operators, training=True, generator=seeded()))
     assert not torch.allclose(plain, dropped)
-    assert torch.equal(dropped, layer(h, Pass(operators, training=True, generator=seeded())))
+    assert torch.equal(dropped, layer(h, ForwardPass(operators, training=True, generator=seeded())))
 
 
 def test_gat_weights_attention_by_the_edges(make_graph, normal):
@@ -107,7 +102,7 @@ def test_gat_weights_attention_by_the_edges(make_graph, normal):
         conv.bias.copy_(layer.bias)
     repeated = torch.repeat_interleave(operators.edge_index, operators.edge_weight.long(), dim=1)
     h = normal(4, 4, grad=False)
-    torch.testing.assert_close(layer(h, Pass(operators)), conv(h, repeated))
+    torch.testing.assert_close(layer(h, ForwardPass(operators)), conv(h, repeated))
 
 
 def test_gat_heads_must_divide_the_width():
@@ -125,7 +120,7 @@ def test_sage(operators, normal, naive_term, beta):
         conv.lin_r.weight.copy_(layer.self_weight.t())
     h, h_theirs = two(normal, 14, IN)
     theirs = conv(h_theirs, operators.edge_index) + naive_term(h_theirs @ conv.lin_l.weight.t(), beta)
-    check(layer(h, Pass(operators)), theirs, h, h_theirs, normal)
+    check(layer(h, ForwardPass(operators)), theirs, h, h_theirs, normal)
     torch.testing.assert_close(layer.weight.grad, conv.lin_l.weight.grad.t())
     torch.testing.assert_close(layer.self_weight.grad, conv.lin_r.weight.grad.t())
     torch.testing.assert_close(layer.bias.grad, conv.lin_l.bias.grad)
@@ -141,7 +136,7 @@ def test_gcnii_at_zero_is_pygs(make_graph, normal, number, weighted):
         conv.weight1.copy_(layer.weight)
     h, h_theirs = two(normal, 14, OUT)
     initial, initial_theirs = two(normal, 14, OUT, seed=2)
-    ours = layer(h, Pass(operators, initial=initial))
+    ours = layer(h, ForwardPass(operators, initial=initial))
     theirs = conv(h_theirs, initial_theirs, operators.edge_index, operators.edge_weight)
     check(ours, theirs, h, h_theirs, normal)
     torch.testing.assert_close(initial.grad, initial_theirs.grad)
@@ -159,7 +154,7 @@ def test_gcnii_with_the_term_is_the_formula(operators, normal, naive_term):
     theta = torch.log(torch.tensor(0.7 / 2 + 1, dtype=torch.float64))
     support = (1 - alpha) * (a @ h_theirs + naive_term(h_theirs, beta)) + alpha * initial
     expected = (1 - theta) * support + theta * support @ layer.weight.detach()
-    check(layer(h, Pass(operators, initial=initial)), expected, h, h_theirs, normal)
+    check(layer(h, ForwardPass(operators, initial=initial)), expected, h, h_theirs, normal)
 
 
 @BETAS
@@ -171,7 +166,7 @@ def test_mlp(operators, normal, naive_term, beta):
         conv.bias.copy_(layer.bias)
     h, h_theirs = two(normal, 14, IN)
     theirs = conv(h_theirs) + naive_term(h_theirs @ conv.weight.t(), beta)
-    check(layer(h, Pass(operators)), theirs, h, h_theirs, normal)
+    check(layer(h, ForwardPass(operators)), theirs, h, h_theirs, normal)
     torch.testing.assert_close(layer.weight.grad, conv.weight.grad.t())
     torch.testing.assert_close(layer.bias.grad, conv.bias.grad)
 
@@ -192,7 +187,7 @@ def test_features_and_a_tensor_give_the_same(make_graph, kind, form):
     assert operators.features.is_sparse == (form == "sparse")
     layer = kind(40, OUT, 0.05, generator=seeded()).double()
     x = operators.features.to_dense()
-    ours, oracle = layer(operators.features, Pass(operators)), layer(x, Pass(operators))
+    ours, oracle = layer(operators.features, ForwardPass(operators)), layer(x, ForwardPass(operators))
     torch.testing.assert_close(ours, oracle)
     mine = torch.autograd.grad(ours.square().sum(), list(layer.parameters()))
     theirs = torch.autograd.grad(oracle.square().sum(), list(layer.parameters()))
@@ -207,7 +202,7 @@ def test_float32_layers_equal_pyg_too(graph):
     with torch.no_grad():
         conv.lin.weight.copy_(layer.weight.t())
     torch.testing.assert_close(
-        layer(operators.features, Pass(operators)), conv(operators.features.to_dense(), operators.edge_index)
+        layer(operators.features, ForwardPass(operators)), conv(operators.features.to_dense(), operators.edge_index)
     )
 
 
@@ -216,4 +211,4 @@ def test_a_layer_without_forward_says_so(operators):
         pass
 
     with pytest.raises(TypeError, match="Unfinished must define forward"):
-        Unfinished(2, 2, 0.0)(torch.zeros(2, 2), Pass(operators))
+        Unfinished(2, 2, 0.0)(torch.zeros(2, 2), ForwardPass(operators))

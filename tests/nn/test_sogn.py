@@ -170,7 +170,8 @@ def test_graphs_without_edges(backbone, nodes):
 
 def test_unknown_backbone_and_norm():
     with pytest.raises(
-        ParameterError, match=r"The 'backbone' parameter of SOGN must be one of gcn, .* Got 'gnc' instead"
+        ParameterError,
+        match=r"The 'backbone' parameter of SOGN must be one of 'gcn', .* Got 'gnc' instead; did you mean 'gcn'",
     ):
         SOGN(3, 2, "gnc")
     with pytest.raises(

@@ -5,7 +5,8 @@ import torch
 from scipy import sparse
 from torch.autograd import gradcheck
 
-from ncgc.ops import attend, attention_values, keep_mask, with_self_loops
+from ncgc.ops import attend, keep_mask, with_self_loops
+from ncgc.ops.attention import attention_coefficients
 
 
 def loops(source_matrix, z, source, target, slope=0.2, factors=None):
@@ -111,7 +112,7 @@ def test_the_slope_is_used(neighbourhood, to_matrix, normal, slope):
 def test_values_are_a_softmax_over_each_row(neighbourhood, to_matrix, normal):
     matrix = to_matrix(neighbourhood)
     _, source, target = (x.detach() for x in inputs(normal, 3))
-    alpha = attention_values(matrix, source, target)
+    alpha, _ = attention_coefficients(matrix, source, target, 0.2)
     assert alpha.shape == (3, matrix.nnz)
     assert (alpha > 0).all()
     for head in alpha:
@@ -128,7 +129,7 @@ def test_large_scores_do_not_overflow(neighbourhood, to_matrix, normal, dtype, s
     result.sum().backward()
     assert torch.isfinite(result).all()
     assert torch.isfinite(source.grad).all()
-    if dtype == torch.float64:  # here exp(500) is still a number, so the naive softmax can be asked
+    if dtype == torch.float64:  # here exp(500) is still a number, so the naive softmax is an oracle
         torch.testing.assert_close(result, loops(neighbourhood, z, source, target))
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
-from ncgc.ops import drawn_bytes, dropout, keep_factors, keep_mask, kept_scale, relu_dropout
+from ncgc.ops import dropout, keep_factors, keep_mask, kept_scale, random_bytes, relu_dropout
 
 RATES = [0.1, 0.25, 0.5, 0.6, 0.8]
 
@@ -127,7 +127,7 @@ def test_the_input_is_not_changed(function):
 @pytest.mark.parametrize("p", [0.0, 0.3, 0.5, 0.999])
 def test_factors_are_the_mask_times_its_scale(p, dtype):
     mask, scale = keep_mask((40, 30), p, seeded(6))
-    factors = keep_factors(drawn_bytes((40, 30), seeded(6)), p, dtype)
+    factors = keep_factors(random_bytes((40, 30), seeded(6)), p, dtype)
     assert factors.dtype == dtype
     assert torch.equal(factors, mask.to(dtype) * scale)
     assert kept_scale(p) == scale

@@ -1,4 +1,4 @@
-"""Keeping freed memory: the allocator is told on entering and put back on leaving, whatever happens inside."""
+"""Keeping freed memory: the allocator is set on entering and restored on leaving, whatever happens inside."""
 
 import sys
 

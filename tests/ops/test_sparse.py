@@ -66,14 +66,6 @@ def test_unsorted_columns_are_sorted_and_the_source_is_copied():
     assert matrix.values.tolist() == [2.0, 1.0]
 
 
-def test_to_changes_the_type_only(random_sparse):
-    matrix = SparseMatrix.from_scipy(random_sparse(symmetric=True), symmetric=True)
-    double = matrix.to(torch.float64)
-    assert double.values.dtype == torch.float64
-    assert double.symmetric
-    np.testing.assert_array_equal(dense(double.csr), dense(matrix.csr).astype(np.float64))
-
-
 def test_a_matrix_without_entries_multiplies_to_zero():
     matrix = SparseMatrix.from_scipy(sparse.csr_array((3, 4)))
     assert torch.equal(matrix.csr @ torch.ones(4, 2), torch.zeros(3, 2))

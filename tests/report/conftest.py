@@ -1,4 +1,4 @@
-"""Reports to test with: small by default, hostile or large where asked."""
+"""Reports to test with: small by default, hostile or large where a test needs it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def full_data(make_data):
         known: dict[str, Any] = {
             **{name: getattr(data, name) for name in data.__dataclass_fields__},
             "truth": truth,
-            "facts": [("nodes", n), ("weighted", False), ("mean degree", 3.25)],
+            "summary_rows": [("nodes", n), ("weighted", False), ("mean degree", 3.25)],
             "notes": ["edges.csv: 2 rows repeat another."],
             "columns": [("year", "number", 1)],
             "history": {

@@ -1,4 +1,4 @@
-"""What a report is made of is checked once, and says who is labelled and how surely."""
+"""Data of a report: its checks, and labels and confidence of every node."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def test_labels_confidence_and_found(make_data):
     data = make_data(
         n=3, k=2, given=given, probabilities=probabilities, predicted=np.array([0, 1, -1]), classes=["a", "b"]
     )
-    assert data.labels.tolist() == [1, 1, -1]  # the given label counts, not what the model says
+    assert data.labels.tolist() == [1, 1, -1]  # the given label counts, not the predicted one
     assert data.confidence.tolist() == [0.4, 0.7, 0.55]  # of one left unlabelled: its largest
     assert data.found.tolist() == [False, True, False]
 

@@ -63,7 +63,7 @@ def test_no_word_of_the_data_becomes_markup(full_data, hostile):
                 version=names[2],
                 node_ids=[f"{i}{name}" for i in range(4) for name in names],
                 classes=names,
-                facts=[(name, name) for name in names],
+                summary_rows=[(name, name) for name in names],
                 notes=names,
                 columns=[(name, name, 1) for name in names],
                 history={"total": [1.0], **{name: [1.0] for name in names}},
@@ -162,7 +162,7 @@ def test_the_sections_come_in_their_order(full_data):
 def test_sentences_say_what_was_found(full_data):
     page = html.unescape(render_report(full_data()))
     assert "54 of 60 nodes labelled from 6 labels; mean confidence 0." in page
-    assert "clustering and pseudo-labels join at epoch 3. The dashed line is epoch 4," in re.sub(r"\s+", " ", page)
+    assert "clustering and pseudo-labels start at epoch 3. The dashed line is epoch 4," in re.sub(r"\s+", " ", page)
     assert "To be right 95.0 % of the time, labels below 0.40 are left out: 0 nodes stay unlabelled." in page
     assert "Measured on held-out labels." in page
     assert page.index("appnp") < page.index("2 settings at their default") < page.index("<dt>hidden</dt>")
@@ -212,11 +212,11 @@ def test_of_many_columns_the_first_thirty_are_shown(make_data):
     assert "The first 30 of 1,433 columns are shown." in page
 
 
-def test_why_a_method_was_taken_is_told_where_it_was_chosen(make_data):
-    tried = [Candidate("sgc", 0.85, 140, 1.23), Candidate("appnp", 0.9, 140, 12.0, taken=True), Candidate("ncgc")]
+def test_the_choice_of_a_method_is_shown(make_data):
+    tried = [Candidate("sgc", 0.85, 140, 1.23), Candidate("appnp", 0.9, 140, 12.0, chosen=True), Candidate("ncgc")]
     page = render_report(make_data(candidates=tried, choice="appnp was taken: 90.0 % of 140 held-out labels right."))
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
     assert "Why this method appnp was taken: 90.0 % of 140 held-out labels right." in text
-    assert "sgc 85.0 % of 140 1.2 appnp 90.0 % of 140 12.0 taken ncgc – – no time" in text
-    assert page.count('class="taken"') == 1
+    assert "sgc 85.0 % of 140 1.2 appnp 90.0 % of 140 12.0 chosen ncgc – – no time" in text
+    assert page.count('class="chosen"') == 1
     assert "Why this method" not in render_report(make_data())

@@ -1,10 +1,21 @@
-"""Figures over all nodes, counted by hand."""
+"""Figures over all nodes, counted by hand; which curves are drawn, and where the warm-up ends."""
+
+import math
 
 import numpy as np
 import pytest
 
 from ncgc.report import Abstain, Reliability
-from ncgc.report.summary import class_shares, confidence_histogram, confusion, headline, label_counts, tiles
+from ncgc.report.summary import (
+    MOST_POINTS,
+    class_shares,
+    confidence_histogram,
+    confusion,
+    headline,
+    label_counts,
+    tiles,
+    training_curves,
+)
 
 
 @pytest.fixture
@@ -29,7 +40,7 @@ def test_headline(five, make_data):
 
 
 def test_tiles_say_what_is_known(five, full_data):
-    made = {tile.name: (tile.value, tile.words) for tile in tiles(five)}
+    made = {tile.name: (tile.value, tile.caption) for tile in tiles(five)}
     assert made["Nodes labelled"] == ("3", "of 5 nodes")
     assert made["Labels given"] == ("1", "in 1 of 3 classes")
     assert made["Accuracy"] == ("33.3 %", "on 3 held-out nodes")
@@ -37,7 +48,7 @@ def test_tiles_say_what_is_known(five, full_data):
     assert "Calibration error" not in made
     nothing = Reliability.of(np.zeros((0, 3)), np.zeros(0, dtype=int), "On no nodes.")
     assert "Calibration error" not in {tile.name for tile in tiles(full_data(reliability=nothing))}
-    full = {tile.name: tile.words for tile in tiles(full_data())}
+    full = {tile.name: tile.caption for tile in tiles(full_data())}
     assert full["Left unlabelled"] == "confidence below 0.40"
     assert full["Training time"] == "4 epochs"
 
@@ -99,3 +110,45 @@ def test_confusion_folds_the_rarest_classes(make_data):
 def test_no_truth_no_confusion(make_data):
     assert confusion(make_data()) is None
     assert confusion(make_data(truth=np.full(60, -1))) is None
+
+
+def test_curves_in_their_order_with_the_warmup(full_data):
+    made = training_curves(full_data())
+    titles = [curve["title"] for curve in made["curves"]]
+    assert titles == ["Total loss", "Loss on the labels", "Pseudo-label loss", "Validation accuracy"]
+    assert made["curves"][2]["values"] == [None, None, 0.9, 0.8]
+    assert made["warmup"] == 3
+    assert made["best"] == 4
+
+
+def test_nan_is_a_gap_and_unknown_columns_keep_their_name(make_data):
+    made = training_curves(make_data(history={"total": [math.nan, 1.0], "temper": [1.0, math.inf], "kl": [None, None]}))
+    assert [curve["title"] for curve in made["curves"]] == ["Total loss", "temper"]
+    assert made["curves"][0]["values"] == [None, 1.0]
+    assert made["epochs"] == [1.0, 2.0]
+    assert made["warmup"] is None
+
+
+def test_no_warmup_where_everything_begins_at_once(make_data):
+    assert training_curves(make_data(history={"kl": [0.1, 0.2], "total": [1.0, 1.0]}))["warmup"] is None
+
+
+def test_long_training_is_thinned_and_keeps_its_ends(make_data):
+    made = training_curves(make_data(history={"total": [float(i) for i in range(5003)]}))
+    assert len(made["epochs"]) <= MOST_POINTS + 1
+    assert (made["epochs"][0], made["epochs"][-1]) == (1.0, 5003.0)
+
+
+def test_no_history_no_curves(make_data):
+    assert training_curves(make_data()) is None
+    assert training_curves(make_data(history={"epoch": [1, 2], "total": [None, None]})) is None
+
+
+def test_what_is_measured_once_in_a_while_holds_until_it_is_measured_again(make_data):
+    """Every hundredth of 1,500 epochs, of which every third is drawn."""
+    moved = [0.01 * (epoch // 100) if epoch % 100 == 0 else None for epoch in range(1, 1501)]
+    drawn = training_curves(make_data(history={"total": [1.0] * 1500, "moved": moved}))
+    values = dict(zip(drawn["epochs"], drawn["curves"][1]["values"], strict=True))
+    assert values[1] is None
+    assert {values[epoch] for epoch in values if 200 <= epoch < 300} == {0.02}
+    assert values[1500] == 0.15

@@ -230,3 +230,36 @@ def test_the_warm_up_of_weighed_validation():
         rule = BestValidation(torch.arange(30), BALANCED, 10, 0, weigh=True, first=2)
         feed(rule, [three_classes((9, 9, 9), (400, 300, 300)), three_classes(recalls, (400, 300, 300))])
         assert rule.best_epoch == best
+
+
+@pytest.mark.parametrize("weigh", [False, True])
+def test_rules_over_some_of_the_nodes_are_those_over_all(in_shares, weigh):
+    n, k = 60, 4
+    owned = (torch.arange(0, n, 2), torch.arange(1, n, 2), torch.tensor([], dtype=torch.long))
+    outputs = [torch.randn(n, k, generator=torch.Generator().manual_seed(seed)) for seed in range(5)]
+    val, labels = torch.arange(20, 40), torch.arange(20) % k
+
+    def observed(rule, rows):
+        return [
+            (rule.observe(epoch, given[rows]), rule.best_epoch, rule.stop(epoch))
+            for epoch, given in enumerate(outputs, 1)
+        ]
+
+    def part(reduction, rows):
+        place = torch.full((n,), -1)
+        place[rows] = torch.arange(len(rows))
+        mine = place[val] >= 0
+        best = BestValidation(place[val][mine], labels[mine], 3, 0, weigh, 2, reduction)
+        return observed(best, rows), observed(StablePredictions(2, 1, reduction=reduction), rows)
+
+    expected = (
+        observed(BestValidation(val, labels, 3, 0, weigh, 2), torch.arange(n)),
+        observed(StablePredictions(2, 1), torch.arange(n)),
+    )
+    for found in in_shares(part, owned):
+        for rule, oracle in zip(found, expected, strict=True):
+            for (quantities, best, stop), (oracle_quantities, oracle_best, oracle_stop) in zip(
+                rule, oracle, strict=True
+            ):
+                assert quantities == pytest.approx(oracle_quantities, rel=1e-5)
+                assert (best, stop) == (oracle_best, oracle_stop)

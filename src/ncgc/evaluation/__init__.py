@@ -1,1 +1,1 @@
-"""How good predictions are, and probabilities that mean what they say."""
+"""Metrics of predictions, and calibration of probabilities."""

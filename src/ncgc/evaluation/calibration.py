@@ -1,44 +1,58 @@
-"""Confidence that means something: a temperature for the logits, and which confidence gives which accuracy.
+"""Calibrated confidence: a temperature for the logits, and the confidence that gives a wanted accuracy.
 
-Both are learnt from nodes whose labels the model did not train on: validation nodes where there are some, otherwise the
-training nodes themselves, each predicted by a model that was fitted without it (cross-fitting).
+Both are learnt from nodes whose labels the model was not trained on: validation nodes where there are some, otherwise the
+training nodes, each predicted by a model that was fitted without its label (cross-fitting).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 
+from ncgc.datasets import Split
 from ncgc.errors import ParameterError
 from ncgc.evaluation.metrics import calibration_error
-
-if TYPE_CHECKING:
-    from ncgc.models.base import NodeClassifier
+from ncgc.graph import Graph
 
 FOLDS = 5
-LEAST = 10  # nodes to measure on, below which nothing is learnt from them
-COLDEST, HOTTEST = 0.05, 20.0  # of temperatures
-SPREAD = 0.4  # of ln T before anything is measured: two thirds of all models need a temperature from 0.67 to 1.5
+LEAST = 10  # fewest nodes that a temperature or a threshold is learnt from
+COLDEST, HOTTEST = 0.05, 20.0  # range of temperatures
+SPREAD = 0.4  # prior standard deviation of ln T: two thirds of all models need a temperature from 0.67 to 1.5
 
-# called with the number of the fold (from 1), how many there are, the epoch and its quantities
+# called after each epoch of a fold: number of the fold (from 1), number of folds, epoch, quantities of the epoch
 FoldWatcher = Callable[[int, int, int, dict[str, float]], None]
+
+
+class FittedClassifier(Protocol):
+    """What calibration needs of a fitted classifier; scikit-learn's ``clone`` must make an unfitted copy of it."""
+
+    @property
+    def random_state(self) -> int | None: ...
+
+    @property
+    def graph_(self) -> Graph: ...
+
+    @property
+    def split_(self) -> Split: ...
+
+    def decision_function(self) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """p = softmax(logits / temperature), and what became of the nodes it was measured on.
+    """p = softmax(logits / T), and the confidence and correctness of the nodes T was learnt from.
 
     Attributes:
-        temperature: above 1 takes confidence away, below 1 adds some.
-        confidence: (m,) calibrated confidence of the nodes measured on, falling.
-        right: (m,) whether the label so predicted was theirs.
-        measured: in words, on which nodes.
+        temperature: T; above 1 lowers confidence, below 1 raises it.
+        confidence: (m,) calibrated confidence of these nodes, in descending order.
+        right: (m,) whether their predicted label was correct.
+        measured: which nodes, in words.
 
     >>> calibration = Calibration(2.0, np.array([0.9, 0.6]), np.array([True, False]), "on two nodes")
     >>> calibration.probabilities(np.array([[2.0, 0.0]])).round(2)
@@ -52,11 +66,16 @@ class Calibration:
 
     @classmethod
     def fit(cls, logits: np.ndarray, labels: np.ndarray, measured: str) -> Calibration:
-        """From the (m, K) logits of nodes that were not trained on and their (m,) classes.
+        """Learn the temperature from nodes that the model was not trained on.
 
-        The temperature T minimises Σ −log p(label) + ½·(ln T / 0.4)²: the labels' likelihood, and an expectation that T
-        is not far from 1. A hundred labels outweigh it; when the few that there are all come out right, which would
-        make T as cold as it may be, it keeps confidence below certainty. With fewer than ten nodes T stays 1.
+        T minimises Σ −log p(label) + ½·(ln T / 0.4)²: the negative log-likelihood of the labels, and a prior that T is
+        near 1. A hundred labels outweigh the prior; when the few there are were all predicted correctly, which alone would
+        give the lowest T allowed, it keeps confidence below certainty. With fewer than ten nodes T stays 1.
+
+        Args:
+            logits: (m, K).
+            labels: (m,) classes, 0 to K−1.
+            measured: which nodes these are, in words.
         """
         temperature = 1.0
         if len(labels) >= LEAST:
@@ -78,9 +97,17 @@ class Calibration:
         return calibrated
 
     def threshold(self, accuracy: float) -> float:
-        """The least confidence c such that, of the nodes measured on with confidence ≥ c, this share is right.
+        """The lowest confidence c such that the nodes with confidence ≥ c reach an accuracy.
 
-        0 where all of them together are accurate enough; infinite where no ten of them are, so that nothing passes.
+        Args:
+            accuracy: wanted, between 0 and 1.
+
+        Returns:
+            c, by the nodes that the temperature was learnt from: 0 where all of them together are accurate enough, infinite
+            where no ten of them are, so that no node passes.
+
+        Raises:
+            ParameterError: for an accuracy out of range.
 
         >>> calibration = Calibration(1.0, np.linspace(0.99, 0.5, 20), np.arange(20) < 12, "")
         >>> round(calibration.threshold(0.95), 2), calibration.threshold(0.5)
@@ -91,21 +118,23 @@ class Calibration:
         if len(self.right) < LEAST:
             return float("inf")
         counts = np.arange(1, len(self.right) + 1)
-        shares = np.cumsum(self.right) / counts
-        ends = np.append(self.confidence[:-1] > self.confidence[1:], True)  # equals pass together or not at all
-        enough = np.flatnonzero((shares >= accuracy) & (counts >= LEAST) & ends)
+        accuracies = np.cumsum(self.right) / counts  # of the most confident 1, 2, 3, ... nodes
+        ends = np.append(
+            self.confidence[:-1] > self.confidence[1:], True
+        )  # nodes of equal confidence pass together or not at all
+        enough = np.flatnonzero((accuracies >= accuracy) & (counts >= LEAST) & ends)
         if not len(enough):
             return float("inf")
         last = int(enough[-1])
-        return 0.0 if last == len(shares) - 1 else float(self.confidence[last])
+        return 0.0 if last == len(accuracies) - 1 else float(self.confidence[last])
 
     @property
     def error(self) -> float:
-        """The expected calibration error on the nodes measured on; NaN for none."""
+        """The expected calibration error on the nodes the temperature was learnt from; NaN without nodes."""
         return calibration_error(self.confidence, self.right)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """The calibration as JSON values."""
         return {
             "temperature": self.temperature,
             "confidence": [round(float(value), 6) for value in self.confidence],
@@ -115,7 +144,11 @@ class Calibration:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
-        """What :meth:`to_dict` gave; a KeyError, TypeError or ValueError for anything else."""
+        """The calibration that :meth:`to_dict` was called on.
+
+        Raises:
+            KeyError, TypeError, ValueError: for anything else.
+        """
         temperature = float(values["temperature"])
         confidence = np.asarray(values["confidence"], dtype=np.float64)
         right = np.asarray(values["right"], dtype=bool)
@@ -124,8 +157,14 @@ class Calibration:
         return cls(temperature, confidence, right, str(values["measured"]))
 
 
-def calibrate(model: NodeClassifier, folds: int = FOLDS, watch: FoldWatcher | None = None) -> Calibration:
-    """A calibration of a fitted model: on its validation nodes where there are ten or more, otherwise by cross-fitting."""
+def calibrate(model: FittedClassifier, folds: int = FOLDS, watch: FoldWatcher | None = None) -> Calibration:
+    """Calibrate a fitted model on its validation nodes where there are ten or more, otherwise by cross-fitting.
+
+    Args:
+        model: fitted; it is not changed.
+        folds: number of folds of cross-fitting, at least 2.
+        watch: called after each epoch of cross-fitting.
+    """
     graph, split = model.graph_, model.split_
     if len(split.val) >= LEAST:
         logits = model.decision_function()[split.val]
@@ -137,17 +176,27 @@ def calibrate(model: NodeClassifier, folds: int = FOLDS, watch: FoldWatcher | No
 
 
 def cross_fit(
-    model: NodeClassifier, folds: int = FOLDS, watch: FoldWatcher | None = None
+    model: FittedClassifier, folds: int = FOLDS, watch: FoldWatcher | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(m,) training nodes and their (m, K) logits, each from a model that was fitted without that node's label.
+    """Predict training nodes, each by a model that was fitted without that node's label.
 
-    The labels of every class are dealt to the folds in turn. A class with one label keeps it in all of them: without it
-    the class would be unknown.
+    A class with one label keeps it in all folds: without it the class would be unknown.
+
+    Args:
+        model: fitted; it is not changed.
+        folds: number of folds, at least 2.
+        watch: called after each epoch of each fold.
+
+    Returns:
+        (m,) training nodes and their (m, K) logits.
+
+    Raises:
+        ParameterError: for fewer than 2 folds.
     """
     if folds < 2:
         raise ParameterError(f"Cross-fitting needs 2 folds or more. Got {folds} instead.")
     graph, split = model.graph_, model.split_
-    fold = deal(graph.labels[split.train], folds, getattr(model, "random_state", 0))
+    fold = assign_folds(graph.labels[split.train], folds, model.random_state)
     used = [number for number in range(folds) if (fold == number).any()]
     nodes, logits = [], []
     for place, number in enumerate(used, start=1):
@@ -162,15 +211,23 @@ def cross_fit(
     return np.concatenate(nodes), np.concatenate(logits)
 
 
-def deal(labels: np.ndarray, folds: int, seed: int | None = 0) -> np.ndarray:
-    """(m,) the fold of every label, 0 to folds − 1, each class shuffled and dealt in turn; -1 for a class with one label.
+def assign_folds(labels: np.ndarray, folds: int, seed: int | None = 0) -> np.ndarray:
+    """Stratified folds: the labels of each class are shuffled and assigned to the folds in turn.
 
-    >>> deal(np.array([0, 0, 0, 0, 1]), 2).tolist()[-1], sorted(deal(np.array([0, 0, 0, 0, 1]), 2).tolist()[:4])
+    Args:
+        labels: (m,) classes.
+        folds: number of folds.
+        seed: of the shuffling.
+
+    Returns:
+        (m,) fold of every label, 0 to folds − 1; -1 for the label of a class that has only one.
+
+    >>> assign_folds(np.array([0, 0, 0, 0, 1]), 2).tolist()[-1], sorted(assign_folds(np.array([0, 0, 0, 0, 1]), 2).tolist()[:4])
     (-1, [0, 0, 1, 1])
     """
     generator = np.random.default_rng(seed)
     fold = np.full(len(labels), -1)
-    turn = 0  # goes on from class to class, so that folds are of equal size though classes are small
+    turn = 0  # continues from class to class, so that folds are of equal size even if classes are small
     for k in np.unique(labels):
         members = generator.permutation(np.flatnonzero(labels == k))
         if len(members) > 1:

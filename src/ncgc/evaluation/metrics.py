@@ -1,4 +1,4 @@
-"""How good a labelling is."""
+"""How good predicted labels and probabilities are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from ncgc.errors import GraphError
 
 
 def accuracy(predicted: np.ndarray, truth: np.ndarray) -> float:
-    """Share of entries that agree; NaN when there are none.
+    """Fraction of entries that agree; NaN when there are none.
+
+    Args:
+        predicted: (m,) class indices.
+        truth: (m,) class indices.
 
     >>> accuracy(np.array([1, 0, 1]), np.array([1, 1, 1]))
     0.6666666666666666
@@ -17,7 +21,15 @@ def accuracy(predicted: np.ndarray, truth: np.ndarray) -> float:
 
 
 def labelled_accuracy(predicted: np.ndarray, truth: np.ndarray, nodes: np.ndarray) -> float:
-    """Accuracy of (n,) class indices on some nodes (numbers or a mask), all of which must have a label in ``truth``.
+    """Accuracy on some nodes, all of which must have a label.
+
+    Args:
+        predicted: (n,) class indices.
+        truth: (n,) class indices, -1 for unknown.
+        nodes: (m,) node numbers, or (n,) boolean mask.
+
+    Raises:
+        GraphError: if there are no nodes, or one is out of range or has no label.
 
     >>> labelled_accuracy(np.array([1, 0, 1]), np.array([1, 1, -1]), np.array([0, 1]))
     0.5
@@ -43,6 +55,14 @@ def labelled_accuracy(predicted: np.ndarray, truth: np.ndarray, nodes: np.ndarra
 def macro_f1(predicted: np.ndarray, truth: np.ndarray, num_classes: int) -> float:
     """Mean over the classes of 2·TP / (2·TP + FP + FN); a class that is neither predicted nor true is left out.
 
+    Args:
+        predicted: (m,) class indices.
+        truth: (m,) class indices.
+        num_classes: K.
+
+    Returns:
+        From 0 to 1; NaN without nodes.
+
     >>> macro_f1(np.array([0, 0, 1]), np.array([0, 1, 1]), 2)
     0.6666666666666666
     """
@@ -54,6 +74,14 @@ def macro_f1(predicted: np.ndarray, truth: np.ndarray, num_classes: int) -> floa
 def expected_calibration_error(probabilities: np.ndarray, truth: np.ndarray, bins: int = 15) -> float:
     """Σ_b |B_b|/n · |accuracy(B_b) − confidence(B_b)| over equal-width bins of the largest probability (Guo et al., 2017).
 
+    Args:
+        probabilities: (m, K).
+        truth: (m,) class indices.
+        bins: number of bins.
+
+    Returns:
+        From 0 to 1; NaN without nodes.
+
     >>> expected_calibration_error(np.array([[0.8, 0.2], [0.8, 0.2]]), np.array([0, 1]))
     0.30000000000000004
     """
@@ -63,7 +91,15 @@ def expected_calibration_error(probabilities: np.ndarray, truth: np.ndarray, bin
 
 
 def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int = 15) -> float:
-    """:func:`expected_calibration_error` from (m,) confidences and whether the labels were right; NaN for none.
+    """:func:`expected_calibration_error` from confidences.
+
+    Args:
+        confidence: (m,) largest probability of each node.
+        right: (m,) whether the predicted label was correct.
+        bins: number of bins.
+
+    Returns:
+        From 0 to 1; NaN without nodes.
 
     >>> calibration_error(np.array([0.8, 0.8]), np.array([True, False]))
     0.30000000000000004

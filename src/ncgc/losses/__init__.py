@@ -1,7 +1,6 @@
 """The losses as free functions, and the objective that puts them together."""
 
-from ncgc.losses._rows import row_softmax
-from ncgc.losses.classification import cross_entropy, hard_cross_entropy, soft_cross_entropy
+from ncgc.losses.classification import hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import (
     embedded_clustering_loss,
     initial_centroids,
@@ -10,17 +9,14 @@ from ncgc.losses.embedded_clustering import (
 )
 from ncgc.losses.objective import Objective, ObjectiveSettings
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
-from ncgc.losses.relaxation import automatic_relaxation
-from ncgc.losses.sinkhorn import SinkhornResult, marginal_error, sinkhorn, sinkhorn_result
+from ncgc.losses.sinkhorn import marginal_error, sinkhorn
+from ncgc.losses.softmax import row_softmax
 
 __all__ = [
     "Objective",
     "ObjectiveSettings",
     "Prior",
     "PriorEstimate",
-    "SinkhornResult",
-    "automatic_relaxation",
-    "cross_entropy",
     "embedded_clustering_loss",
     "hard_cross_entropy",
     "initial_centroids",
@@ -28,7 +24,6 @@ __all__ = [
     "resolve_prior",
     "row_softmax",
     "sinkhorn",
-    "sinkhorn_result",
     "soft_cross_entropy",
     "student_t",
     "target_distribution",

@@ -1,4 +1,4 @@
-"""Cross-entropy against soft targets. Against hard labels, torch's own ``cross_entropy`` is what we use."""
+"""Cross-entropy against soft targets (pseudo-labels) and against labels."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import cross_entropy
 
 from ncgc.errors import ParameterError
-from ncgc.losses._rows import row_sums, shifted_exp
-
-__all__ = ["cross_entropy", "hard_cross_entropy", "soft_cross_entropy"]
+from ncgc.losses.softmax import row_sums, shifted_exp
 
 
 class _SoftCrossEntropy(torch.autograd.Function):
@@ -44,19 +42,22 @@ class _SoftCrossEntropy(torch.autograd.Function):
 def soft_cross_entropy(
     logits: Tensor, targets: Tensor, index: Tensor | None = None, count: int | None = None
 ) -> Tensor:
-    r"""mean_i −Σ_k Ψ_ik log softmax(logits)_ik: the paper's L_PL, with the targets as targets.
+    r"""mean_i −Σ_k Ψ_ik log softmax(logits)_ik: the paper's pseudo-label loss L_PL for pseudo-labels Ψ.
 
     The gradient is closed-form, (softmax(logits)_ik · Σ_j Ψ_ij − Ψ_ik) / m, and reaches ``logits`` only.
 
     Args:
         logits: (n, K).
         targets: (m, K) non-negative rows, usually from :func:`ncgc.losses.sinkhorn`; detached here.
-        index: (m,) distinct rows of ``logits`` that the targets belong to; all n in order if ``None``. Distinct, because the
+        index: (m,) rows of ``logits`` that the targets belong to, all n in order if ``None``. They must be distinct: the
             gradient is written to them, not added.
-        count: What the sum over rows is divided by, where it is not m: the rows of the whole graph.
+        count: divisor of the sum over rows where it is not m, such as the number of rows in the whole graph.
 
     Returns:
-        The loss, (); 0 without rows.
+        The loss, a scalar; 0 without rows.
+
+    Raises:
+        ParameterError: if logits and targets differ in shape.
 
     Example:
         >>> import torch
@@ -77,16 +78,23 @@ def soft_cross_entropy(
             f"Got the shape {tuple(targets.shape)} instead."
         )
     if rows == 0:
-        return logits.sum() * 0  # still attached: a batch without unlabelled nodes is no error
+        return (
+            logits.sum() * 0
+        )  # still attached to the graph of gradients: a batch without unlabelled nodes is no error
     return _SoftCrossEntropy.apply(logits, targets.detach().to(logits.dtype), index, rows if count is None else count)
 
 
 def hard_cross_entropy(logits: Tensor, labels: Tensor, count: int | None = None) -> Tensor:
-    """mean_i −log softmax(logits)_{i, label}, (); with ``count`` the sum divided by that, 0 where there are no rows.
+    """mean_i −log softmax(logits)_{i, label}: the paper's classification loss L_class.
 
     Args:
         logits: (m, K).
-        labels: (m,).
+        labels: (m,) classes, 0 to K−1.
+        count: divisor of the sum over rows where it is not m, such as the number of labelled nodes in the whole graph; the
+            loss is then 0 without rows.
+
+    Returns:
+        The loss, a scalar.
 
     Example:
         >>> import torch

@@ -1,4 +1,4 @@
-"""Deep embedded clustering: pull the embeddings toward the centroids they already lean to.
+"""Deep embedded clustering: draw the embeddings toward their nearest centroids.
 
 Xie, Girshick, Farhadi, *Unsupervised deep embedding for clustering analysis* (2016).
 
@@ -16,10 +16,10 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ncgc.errors import ParameterError
-from ncgc.losses._parameters import check_choice, check_whole
+from ncgc.losses._arguments import DEFAULTS, check_argument, check_count
 from ncgc.ops import ALONE, Reduction
 
-# Three starts over more rows than this take over a second at 256 columns; the centroids hardly move.
+# With more rows, three starts take over a second at 256 columns, and the centroids hardly change.
 _KMEANS_ROWS = 10_000
 _KMEANS_STARTS = 3
 
@@ -32,7 +32,10 @@ def student_t(embeddings: Tensor, centroids: Tensor) -> Tensor:
         centroids: C, (K, d).
 
     Returns:
-        Q, (n, K), rows sum to 1; differentiable. Nothing of n·K·d is built.
+        Q, (n, K), rows sum to 1; differentiable. Nothing of size n·K·d is built.
+
+    Raises:
+        ParameterError: if the widths differ.
 
     Example:
         >>> import torch
@@ -47,9 +50,15 @@ def student_t(embeddings: Tensor, centroids: Tensor) -> Tensor:
 
 
 def target_distribution(assignments: Tensor) -> Tensor:
-    r"""Sharpened targets P_ik ∝ Q_ik² / Σ_j Q_jk of (n, K) soft assignments Q: rows sum to 1, detached.
+    r"""Sharpened targets P_ik ∝ Q_ik² / Σ_j Q_jk.
 
     An empty cluster (a column of Q that is 0) stays empty.
+
+    Args:
+        assignments: Q, (n, K) soft assignments.
+
+    Returns:
+        P, (n, K), rows sum to 1; detached.
 
     Example:
         >>> import torch
@@ -80,12 +89,15 @@ def embedded_clustering_loss(
     Args:
         embeddings: H, (n, d).
         centroids: C, (K, d).
-        targets: P, (n, K), where they are not to follow from Q.
-        reduction: Of the frequencies Σ_i Q_ik, where these are not all rows.
-        count: What the sum over rows is divided by, where it is not n: the rows of the whole graph.
+        targets: P, (n, K); computed from Q if ``None``.
+        reduction: completes the cluster frequencies Σ_i Q_ik, where ``embeddings`` hold some of the rows.
+        count: divisor of the sum over rows where it is not n, such as the number of nodes in the whole graph.
 
     Returns:
-        The loss, (); 0 without rows.
+        The loss, a scalar; 0 without rows.
+
+    Raises:
+        ParameterError: if shapes do not fit.
 
     Example:
         >>> import torch
@@ -138,19 +150,26 @@ class _EmbeddedClustering(torch.autograd.Function):
 
 
 def initial_centroids(
-    embeddings: Tensor, k: int, method: str = "kmeans", seed: int = 0, reduction: Reduction = ALONE
+    embeddings: Tensor, k: int, method: str = DEFAULTS["centroids"], seed: int = 0, reduction: Reduction = ALONE
 ) -> Tensor:
-    """(k, d) centroids to start from, finite and distinct, the same for the same seed.
+    """Centroids to start from, finite and distinct, the same for the same seed.
+
+    Where there are fewer than k distinct rows, the missing centroids are slightly shifted copies: two equal centroids
+    would always get equal gradients.
 
     Args:
         embeddings: (n, d), any n; beyond 10,000 rows k-means runs on a random 10,000.
-        k: How many.
+        k: number of centroids.
         method: ``"kmeans"``, or ``"random"`` for the embeddings of k random nodes.
-        seed: Of this draw alone; no global generator is touched.
-        reduction: Where these are not all rows, it hands out those that were drawn: the same however they are spread.
+        seed: of this draw; no global generator is touched.
+        reduction: collects the drawn rows, where ``embeddings`` hold some of the rows; the result does not depend on how
+            they are distributed.
 
-    Where there are fewer than k distinct rows, the missing centroids are copies set a little apart: two equal centroids
-    would get equal gradients for ever.
+    Returns:
+        (k, d).
+
+    Raises:
+        ParameterError: for k < 1, an unknown method, or embeddings with NaN or infinity.
 
     Example:
         >>> import torch
@@ -160,8 +179,8 @@ def initial_centroids(
         tensor([[0.1000],
                 [5.1000]])
     """
-    check_whole("k", "initial_centroids", k, 1)
-    check_choice("method", "initial_centroids", method, ("kmeans", "random"))
+    check_count("initial_centroids", "k", k)
+    check_argument("initial_centroids", "method", method, "centroids")
     if embeddings.dim() != 2:
         raise ParameterError(
             f"The 'embeddings' of initial_centroids must be an (n, d) matrix. Got the shape {tuple(embeddings.shape)} instead."
@@ -169,7 +188,7 @@ def initial_centroids(
     embeddings = embeddings.detach().cpu()
     if not bool(torch.isfinite(embeddings.sum())) and not bool(torch.isfinite(embeddings).all()):
         raise ParameterError(
-            "The 'embeddings' of initial_centroids hold NaN or infinity; the model has diverged: lower the learning rate or scale the features."
+            "The 'embeddings' of initial_centroids hold NaN or infinity; the model has diverged: lower the learning rate or normalise the features."
         )
     generator, n = np.random.default_rng(seed), reduction.count(len(embeddings))
     if method == "kmeans" and n > k:

@@ -1,8 +1,10 @@
-"""L = L_class + L_KL + L_PL, as named parts. Computes nothing about the network."""
+"""The objective L = w·L_class + r·(w_KL·L_KL + w_PL·L_PL), as named parts; the network is not computed here.
+
+w are the weights, and the ramp r grows from 0 to 1 after the warm-up.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,33 +12,42 @@ import torch
 from torch import Tensor
 
 from ncgc.errors import ParameterError, TrainingError
-from ncgc.losses._parameters import check_choice, check_real, check_whole
-from ncgc.losses._rows import row_softmax
+from ncgc.losses._arguments import DEFAULTS, check_argument, check_count
 from ncgc.losses.classification import hard_cross_entropy, soft_cross_entropy
 from ncgc.losses.embedded_clustering import embedded_clustering_loss
 from ncgc.losses.prior import Prior, PriorEstimate, resolve_prior
 from ncgc.losses.sinkhorn import marginal_error, sinkhorn
+from ncgc.losses.softmax import row_softmax
 from ncgc.ops import ALONE, Reduction
+
+_CHECKED = (
+    "label_loss_weight", "kl_weight", "pl_weight", "epsilon", "sinkhorn_iterations", "relaxation", "prior_momentum",
+    "prior_shrinkage", "pseudo_label_scores", "warmup", "ramp",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class ObjectiveSettings:
-    """What the objective weighs, and when.
+    """Weights and schedule of the losses; ranges and defaults are those of NCGC's hyper-parameters.
 
     Args:
-        class_weight: Of the cross-entropy on the labelled nodes.
-        kl_weight: Of deep embedded clustering over all nodes; 0 switches it off.
-        pl_weight: Of the pseudo-labels on the unlabelled nodes; 0 switches them off.
+        label_loss_weight: weight of the cross-entropy on the labelled nodes.
+        kl_weight: weight of deep embedded clustering over all nodes; 0 switches it off.
+        pl_weight: weight of the pseudo-label loss on the unlabelled nodes; 0 switches it off.
         epsilon: ε of Sinkhorn.
         sinkhorn_iterations: T of Sinkhorn.
-        relaxation: κ of Sinkhorn: 1 holds the class shares exactly (the paper), 0 not at all.
-        prior: Class shares of the pseudo-labels: ``"uniform"`` (the paper), ``"estimated"`` (from the model's own
-            predictions), or K shares you know from elsewhere, never from the labels to be predicted.
-        prior_momentum, prior_shrinkage: Of :class:`ncgc.losses.PriorEstimate`.
-        use_sinkhorn: ``False`` takes the predicted probabilities themselves as targets (the paper's ablation).
-        pseudo_label_scores: What Sinkhorn gets: ``"probabilities"`` (the paper), ``"log_probabilities"`` or ``"logits"``.
-        warmup: Epochs on the labels alone. All losses from the first epoch on cost 2 points on Cora.
-        ramp: Epochs after the warm-up in which the weights of KL and pseudo-labels grow to their full size.
+        relaxation: κ of Sinkhorn: 1 balances the classes exactly (the paper), 0 not at all.
+        prior: class shares of the pseudo-labels: ``"uniform"`` (the paper), ``"estimated"`` (from the model's own
+            predictions), or K shares known from elsewhere, never from the labels to be predicted.
+        prior_momentum: momentum of :class:`ncgc.losses.PriorEstimate`.
+        prior_shrinkage: shrinkage of :class:`ncgc.losses.PriorEstimate`.
+        use_sinkhorn: ``False`` takes the predicted probabilities as pseudo-labels (the paper's ablation).
+        pseudo_label_scores: input of Sinkhorn: ``"probabilities"`` (the paper), ``"log_probabilities"`` or ``"logits"``.
+        warmup: epochs on the labels alone. With all losses from the first epoch, accuracy on Cora falls by 2 points.
+        ramp: epochs after the warm-up in which the weights of KL and pseudo-labels grow to their full size.
+
+    Raises:
+        ParameterError: for a value out of range.
 
     Example:
         >>> from ncgc.losses import ObjectiveSettings
@@ -44,35 +55,26 @@ class ObjectiveSettings:
         0.5
     """
 
-    class_weight: float = 1.0
-    kl_weight: float = 1.0
-    pl_weight: float = 1.0
-    epsilon: float = 0.04
-    sinkhorn_iterations: int = 3
-    relaxation: float = 1.0
-    prior: Prior = "uniform"
-    prior_momentum: float = 0.9
-    prior_shrinkage: float = 0.5
-    use_sinkhorn: bool = True
-    pseudo_label_scores: str = "probabilities"
-    warmup: int = 200
-    ramp: int = 100
+    label_loss_weight: float = DEFAULTS["label_loss_weight"]
+    kl_weight: float = DEFAULTS["kl_weight"]
+    pl_weight: float = DEFAULTS["pl_weight"]
+    epsilon: float = DEFAULTS["epsilon"]
+    sinkhorn_iterations: int = DEFAULTS["sinkhorn_iterations"]
+    relaxation: float = 1.0  # NCGC's "auto" needs the number of labels, so the caller resolves it; 1 is the paper's
+    prior: Prior = DEFAULTS["prior"]
+    prior_momentum: float = DEFAULTS["prior_momentum"]
+    prior_shrinkage: float = DEFAULTS["prior_shrinkage"]
+    use_sinkhorn: bool = DEFAULTS["sinkhorn"]
+    pseudo_label_scores: str = DEFAULTS["pseudo_label_scores"]
+    warmup: int = DEFAULTS["warmup"]
+    ramp: int = DEFAULTS["ramp"]
 
     def __post_init__(self) -> None:
         owner = "ObjectiveSettings"
-        for name in ("class_weight", "kl_weight", "pl_weight"):
-            check_real(name, owner, getattr(self, name), 0, math.inf, "left")
-        check_real("epsilon", owner, self.epsilon, 0, math.inf, "neither")
-        check_whole("sinkhorn_iterations", owner, self.sinkhorn_iterations, 0)
-        for name in ("relaxation", "prior_momentum", "prior_shrinkage"):
-            check_real(name, owner, getattr(self, name), 0, 1)
-        check_choice(
-            "pseudo_label_scores", owner, self.pseudo_label_scores, ("probabilities", "log_probabilities", "logits")
-        )
-        check_whole("warmup", owner, self.warmup, 0)
-        check_whole("ramp", owner, self.ramp, 0)
+        for name in _CHECKED:
+            check_argument(owner, name, getattr(self, name))
         if isinstance(self.prior, str):
-            check_choice("prior", owner, self.prior, ("uniform", "estimated"))
+            check_argument(owner, "prior", self.prior)
         elif self.prior is not None:  # as a tuple, so that settings compare and hash
             shares = torch.as_tensor(self.prior).detach().flatten().tolist()
             resolve_prior(shares, len(shares), owner)
@@ -83,17 +85,20 @@ class Objective:
     """The three losses of one training run, over nodes fixed at the start.
 
     Args:
-        settings: Weights and schedule.
+        settings: weights and schedule.
         num_classes: K.
         train_index: (l,) labelled nodes.
-        train_labels: (l,) their classes, 0 to K−1: the only labels that come in here.
+        train_labels: (l,) their classes, 0 to K−1: the only labels that are used.
         unlabelled_index: (u,) distinct nodes that get pseudo-labels; none of them labelled.
-        reduction: Where these are not all nodes of the graph, how sums over them become whole. The parts are then this
-            share's: sums over the nodes here divided by the counts of the whole graph, which add up to the loss.
+        reduction: completes sums over nodes, where these are some nodes of the graph. Each part is then the sum over the
+            local nodes divided by the count in the whole graph, so that the parts of all processes add up to the loss.
 
     Attributes:
-        prior: (K,) shares that the next pseudo-labels are held to.
-        marginal_error: Total variation between them and the shares of the latest pseudo-labels; ``None`` before the first.
+        prior: (K,) class shares that the next pseudo-labels are balanced toward.
+        marginal_error: total variation between them and the shares of the latest pseudo-labels; ``None`` before the first.
+
+    Raises:
+        ParameterError: if nodes and labels do not fit together.
 
     Example:
         >>> import torch
@@ -119,7 +124,7 @@ class Objective:
         unlabelled_index: Tensor,
         reduction: Reduction = ALONE,
     ) -> None:
-        check_whole("num_classes", "Objective", num_classes, 1)
+        check_count("Objective", "num_classes", num_classes)
         train_index, train_labels = _as_index("train_index", train_index), _as_index("train_labels", train_labels)
         unlabelled_index = _as_index("unlabelled_index", unlabelled_index)
         if len(train_index) != len(train_labels):
@@ -144,7 +149,7 @@ class Objective:
         self.train_labels = train_labels
         self.unlabelled_index = unlabelled_index
         self.reduction = reduction
-        # of the whole graph; None where these are all, which keeps the means as torch makes them
+        # counts of the whole graph; None where these are all nodes, so that torch computes the means
         self._labelled, self._unlabelled = (
             None if reduction.alone else reduction.count(len(index)) for index in (train_index, unlabelled_index)
         )
@@ -159,17 +164,22 @@ class Objective:
 
     @property
     def prior(self) -> Tensor:
+        """(K,) class shares that the next pseudo-labels are balanced toward."""
         return self._fixed_prior if self.estimate is None else self.estimate.value
 
     def ramp(self, epoch: int) -> float:
-        """Share of the weights of KL and pseudo-labels in an epoch counted from 0: 0 in the warm-up, then linear to 1."""
-        past = epoch - self.settings.warmup + 1  # the first epoch after the warm-up already counts
+        """Factor of the weights of KL and pseudo-labels in an epoch, from 0: 0 in the warm-up, then linear to 1."""
+        past = epoch - self.settings.warmup + 1  # 1 in the first epoch after the warm-up
         return min(max(past, 0) / max(self.settings.ramp, 1), 1.0)
 
     def targets(self, source_logits: Tensor) -> Tensor:
-        """Ψ, (u, K), for the unlabelled nodes out of (n, K) logits of all nodes; detached.
+        """Pseudo-labels Ψ of the unlabelled nodes; an estimated prior is updated with these predictions first.
 
-        An estimated prior takes these predictions in first.
+        Args:
+            source_logits: (n, K) logits of all nodes.
+
+        Returns:
+            Ψ, (u, K), detached.
         """
         settings = self.settings
         with torch.no_grad():
@@ -202,22 +212,22 @@ class Objective:
         source_logits: Tensor | None = None,
         targets: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """The parts that count in this epoch, unweighted; what is switched off or still warming up is not computed.
+        """The parts of the loss in this epoch, unweighted; what is switched off or still warming up is not computed.
 
         Args:
             embeddings: H, (n, d).
             logits: (n, K).
             centroids: C, (K, d); ``None`` leaves out the KL part.
-            epoch: Counted from 0.
-            source_logits: (n, K) logits that the pseudo-labels come from, such as a pass without dropout; ``logits`` if ``None``.
+            epoch: counted from 0.
+            source_logits: (n, K) logits for the pseudo-labels, such as those of an evaluation pass; ``logits`` if ``None``.
             targets: (u, K) pseudo-labels, where they are known already.
 
         Returns:
-            ``{"class": …, "kl": …, "pl": …}``, or fewer.
+            ``{"class": …, "kl": …, "pl": …}``, scalars, or fewer.
         """
         settings = self.settings
         parts: dict[str, Tensor] = {}
-        if settings.class_weight > 0 and (len(self.train_index) if self._labelled is None else self._labelled):
+        if settings.label_loss_weight > 0 and (len(self.train_index) if self._labelled is None else self._labelled):
             rows = logits.index_select(0, self.train_index)
             parts["class"] = hard_cross_entropy(rows, self.train_labels, self._labelled)
         if self.ramp(epoch) == 0:
@@ -235,26 +245,38 @@ class Objective:
         return parts
 
     def total(self, parts: Mapping[str, Tensor], epoch: int) -> Tensor:
-        """class_weight·class + ramp·(kl_weight·kl + pl_weight·pl) over the parts there are."""
-        share = self.ramp(epoch)
+        """label_loss_weight·class + ramp·(kl_weight·kl + pl_weight·pl), over the parts that are present.
+
+        Args:
+            parts: result of calling the objective.
+            epoch: counted from 0.
+
+        Returns:
+            The loss, a scalar.
+
+        Raises:
+            TrainingError: if there are no parts.
+        """
+        ramp = self.ramp(epoch)
         weights = {
-            "class": self.settings.class_weight,
-            "kl": share * self.settings.kl_weight,
-            "pl": share * self.settings.pl_weight,
+            "class": self.settings.label_loss_weight,
+            "kl": ramp * self.settings.kl_weight,
+            "pl": ramp * self.settings.pl_weight,
         }
         weighted = [weights[name] * part for name, part in parts.items()]
         if not weighted:
             raise TrainingError(
-                f"Epoch {epoch} has nothing to train on: no labelled node counts, and clustering and pseudo-labels are off or "
+                f"Epoch {epoch} has nothing to train on: the loss on labels is off or has no node, and clustering and pseudo-labels are off or "
                 "still warming up; add labels, raise a weight or set warmup=0."
             )
         return torch.stack(weighted).sum() if len(weighted) > 1 else weighted[0]
 
     def state_dict(self) -> dict[str, Tensor]:
-        """What training changes here: the running mean behind an estimated prior."""
+        """State for checkpoints: the running mean behind an estimated prior, or nothing."""
         return {} if self.estimate is None else {"prior_mean": self.estimate.mean.clone()}
 
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
+        """Restore what :meth:`state_dict` returned."""
         if self.estimate is not None:
             self.estimate.mean = resolve_prior(state["prior_mean"], self.num_classes, "Objective")
 

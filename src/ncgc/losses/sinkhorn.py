@@ -6,36 +6,27 @@ Cuturi, *Sinkhorn distances* (2013); relaxed marginals: Chizat et al., *Scaling 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ncgc.errors import ParameterError
-from ncgc.losses._parameters import check_real, check_whole
-from ncgc.losses._rows import column_sums, row_softmax
+from ncgc.losses._arguments import check_argument
 from ncgc.losses.prior import Prior, resolve_prior
+from ncgc.losses.softmax import column_sums, row_softmax
 from ncgc.ops import ALONE, Reduction, total_logsumexp
 
-# One shift for the whole kernel as long as no entry falls below exp(-40); a shift a row beyond that.
+# One shift for the whole kernel as long as no entry falls below exp(-40); beyond that one per row.
 _ONE_SHIFT = 40.0
 # The column scaling may span exp(30) before it is absorbed into the kernel: nothing in float32 under- or overflows.
 _ABSORB = 30.0
 # Entries of the kernel are kept at or above exp(-80): normal numbers, for subnormal ones are slow.
 _FLOOR = -80.0
-# What the floor can add to a column is below n · exp(30 − 80); smaller columns than this are summed in the log domain.
+# The floor adds less than n · exp(30 − 80) to a column; smaller columns than this are summed in the log domain.
 _TINY = 1e-11
 # Scores/ε that span more than this lose too much in float32: exp of a number of size 1,000 is good to 1e-4.
 _FLOAT32_SPREAD = 1000.0
-
-
-class SinkhornResult(NamedTuple):
-    """Soft targets (n, K), the marginal error they leave (see :func:`marginal_error`) and the rounds made."""
-
-    targets: Tensor
-    error: float
-    iterations: int
 
 
 def sinkhorn(
@@ -46,7 +37,7 @@ def sinkhorn(
     relaxation: float = 1.0,
     reduction: Reduction = ALONE,
 ) -> Tensor:
-    r"""Soft targets Ψ whose rows sum to 1 and whose columns sum to (or lean toward) n·b.
+    r"""Soft targets Ψ whose rows sum to 1 and whose columns sum to n·b, exactly or, with κ < 1, approximately.
 
     With L = scores/ε, Ψ is the maximiser of ⟨Ψ, scores⟩ + ε·H(Ψ) − λ·KL(Ψᵀ1 ‖ n·b) over the matrices with rows that sum to
     1, reached by T rounds of columns, then rows, from f = g = 0:
@@ -64,16 +55,21 @@ def sinkhorn(
     Computed as scalings of one kernel exp(L), which is rebuilt, or a column summed in the log domain, only where float32
     would run out of exponents: finite and correct from ε = 1e-3 to 10.
 
+    Defaults are the paper's; NCGC passes its own.
+
     Args:
         scores: (n, K), finite. Probabilities in the paper; log-probabilities and logits work too.
-        epsilon: Strength ε of the entropy; smaller is sharper.
-        iterations: Rounds T. With 0, or with ``relaxation=0``, the result is ``softmax(scores/ε)`` and the prior has no say.
-        prior: (K,) non-negative column shares b, any positive sum; uniform if ``None``. A class of share 0 gets nothing.
+        epsilon: strength ε of the entropy; smaller is sharper.
+        iterations: rounds T. With 0, or with ``relaxation=0``, the result is ``softmax(scores/ε)``, whatever the prior.
+        prior: (K,) non-negative class shares b, any positive sum; uniform if ``None``. A class of share 0 gets nothing.
         relaxation: κ, from 0 to 1.
-        reduction: Of the sums over rows, where ``scores`` are not all rows: K numbers a round.
+        reduction: completes the sums over rows, K numbers per round, where ``scores`` hold some of the rows.
 
     Returns:
-        (n, K) targets, detached, of the type of ``scores``.
+        Ψ, (n, K), detached, of the type of ``scores``.
+
+    Raises:
+        ParameterError: for a parameter out of range or scores with NaN or infinity.
 
     Example:
         >>> import torch
@@ -86,9 +82,9 @@ def sinkhorn(
         >>> sinkhorn(scores, epsilon=0.1, iterations=100, relaxation=0.0).sum(0)
         tensor([3.0984, 0.9016])
     """
-    check_real("epsilon", "sinkhorn", epsilon, 0, math.inf, "neither")
-    check_whole("iterations", "sinkhorn", iterations, 0)
-    check_real("relaxation", "sinkhorn", relaxation, 0, 1)
+    check_argument("sinkhorn", "epsilon", epsilon)
+    check_argument("sinkhorn", "iterations", iterations, "sinkhorn_iterations")
+    check_argument("sinkhorn", "relaxation", relaxation)
     if scores.dim() != 2 or scores.shape[1] == 0:
         raise ParameterError(
             f"The 'scores' of sinkhorn must be an (n, K) matrix with at least one column. Got the shape {tuple(scores.shape)} instead."
@@ -101,7 +97,7 @@ def sinkhorn(
         lowest, highest = _extremes(scores, reduction)
         if not (math.isfinite(lowest) and math.isfinite(highest)):  # NaN passes through aminmax
             raise ParameterError(
-                "The 'scores' of sinkhorn hold NaN or infinity; the model has diverged: lower the learning rate or scale the features."
+                "The 'scores' of sinkhorn hold NaN or infinity; the model has diverged: lower the learning rate or normalise the features."
             )
         spread = (highest - lowest) / epsilon
         dtype = torch.float64 if scores.dtype == torch.float64 or spread > _FLOAT32_SPREAD else torch.float32
@@ -117,24 +113,16 @@ def sinkhorn(
         return torch.zeros_like(scores).index_copy_(1, columns, some.to(scores.dtype))
 
 
-def sinkhorn_result(
-    scores: Tensor, epsilon: float = 0.04, iterations: int = 3, prior: Prior = None, relaxation: float = 1.0
-) -> SinkhornResult:
-    """:func:`sinkhorn` together with the marginal error it leaves.
-
-    Example:
-        >>> import torch
-        >>> from ncgc.losses import sinkhorn_result
-        >>> scores = torch.tensor([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.4, 0.6]])
-        >>> [round(sinkhorn_result(scores, 0.1, rounds).error, 4) for rounds in (0, 1, 3, 50)]
-        [0.2746, 0.1473, 0.0585, 0.0]
-    """
-    targets = sinkhorn(scores, epsilon, iterations, prior, relaxation)
-    return SinkhornResult(targets, marginal_error(targets, prior), iterations)
-
-
 def marginal_error(targets: Tensor, prior: Prior = None, reduction: Reduction = ALONE) -> float:
-    """Total variation ½ Σ_k |share_k − b_k| between the column shares of (n, K) targets and the prior, from 0 to 1.
+    """Total variation ½ Σ_k |s_k − b_k| between the column shares s of the targets and the prior b.
+
+    Args:
+        targets: (n, K), rows sum to 1.
+        prior: b as in :func:`sinkhorn`.
+        reduction: completes the column sums, where ``targets`` hold some of the rows.
+
+    Returns:
+        From 0 (balanced as b) to 1.
 
     Example:
         >>> import torch
@@ -173,15 +161,15 @@ def _scale(
     spread: float,
     reduction: Reduction,
 ) -> Tensor:
-    """The rounds themselves; L = (scores − highest)/ε. K-vectors are NumPy's in float64, n-vectors lie with the scores."""
+    """The rounds, with L = (scores − highest)/ε. K-vectors are NumPy's in float64, n-vectors are torch's."""
     n, k = scores.shape
-    # only differences of f count, so the n of all rows, which would take a message to know, may be left out
+    # only differences of f matter, so the n of all rows, which would take a message, may be left out
     log_target = np.log((n if reduction.alone else 1) * shares.numpy() / float(shares.sum()))
     absorbed = np.zeros(k)  # the part of f that is inside the kernel
     if spread <= _ONE_SHIFT:
         kernel, height = scores.sub(highest).mul_(1 / epsilon).exp_(), scores.new_zeros(())
         row_scale = scores.new_ones(n)
-        row_potential = height  # −g, up to a constant: only differences of f count
+        row_potential = height  # −g, up to a constant: only differences of f matter
     else:
         kernel, height = _kernel(scores, epsilon, absorbed, highest)
         row_potential = reduction.highest(_largest(height))

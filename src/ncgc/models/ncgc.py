@@ -22,7 +22,7 @@ from ncgc.models.ncgc_components import (
     restored_network,
 )
 from ncgc.nn import Output
-from ncgc.nn.state import state_arrays
+from ncgc.nn.weights import state_arrays
 from ncgc.params.ncgc import NCGCParameters
 from ncgc.params.presets import recipe
 from ncgc.training import Trainer

@@ -14,10 +14,15 @@ from torch import nn
 
 from ncgc.datasets import Split
 from ncgc.graph import Graph
-from ncgc.losses import Objective, ObjectiveSettings, automatic_relaxation
+from ncgc.losses import Objective, ObjectiveSettings
 from ncgc.nn import SOGN
-from ncgc.nn.state import load_state
-from ncgc.params.heuristics import automatic_input_dropout, automatic_norm, automatic_weight_decay
+from ncgc.nn.weights import load_state
+from ncgc.params.heuristics import (
+    automatic_input_dropout,
+    automatic_norm,
+    automatic_relaxation,
+    automatic_weight_decay,
+)
 from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import check_parameters
 from ncgc.training import Adam, BestValidation, StablePredictions, StoppingRule
@@ -37,7 +42,7 @@ SAME = (
     "steps",
 )
 LOSS = (
-    "epsilon", "sinkhorn_iterations", "prior", "prior_momentum", "prior_shrinkage", "pseudo_label_scores",
+    "label_loss_weight", "epsilon", "sinkhorn_iterations", "prior", "prior_momentum", "prior_shrinkage", "pseudo_label_scores",
     "warmup", "ramp",
 )  # fmt: skip
 
@@ -72,7 +77,6 @@ def make_objective(
             pl_weight=parameters["pl_weight"] if parameters["pl"] else 0.0,
             relaxation=auto if isinstance(given, str) else given,
             use_sinkhorn=parameters["sinkhorn"],
-            class_weight=parameters["label_loss_weight"],
             **_chosen(parameters, LOSS),
         ),
         graph.num_classes,

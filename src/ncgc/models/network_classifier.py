@@ -17,7 +17,7 @@ from ncgc.graph import Graph
 from ncgc.graph.features import ROWS, FeatureNormalizer
 from ncgc.models.base import FitOptions, NodeClassifier, Prediction
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.state import load_state, state_arrays
+from ncgc.nn.weights import load_state, state_arrays
 from ncgc.params.parameter import declared
 from ncgc.training import Adam, KeepEpoch, LastEpoch, Stationary, StoppingRule, TrainingResult, Watcher
 from ncgc.training.engines.full_batch import train_full_batch

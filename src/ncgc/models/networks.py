@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from ncgc.models.receptive_field import Field
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layer import fan_in, glorot
+from ncgc.nn.weights import fan_in, glorot
 from ncgc.ops import FeatureMatrix, SparseMatrix, linear, propagate, relu_dropout
 
 

@@ -43,7 +43,7 @@ def receptive_field(operators: GraphOperators, nodes: Tensor) -> Field:
     return Field(
         SparseMatrix.from_scipy(outer, dtype=operators.dtype),
         SparseMatrix.from_scipy(inner, dtype=operators.dtype),
-        operators.features.for_draws.take(torch.from_numpy(far)),
+        operators.features.for_dropout.take(torch.from_numpy(far)),
     )
 
 

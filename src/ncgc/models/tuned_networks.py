@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layer import Hidden, fan_in, glorot
+from ncgc.nn.layers import Hidden
+from ncgc.nn.weights import fan_in, glorot
 from ncgc.ops import SparseMatrix, attend, first_rows, linear, propagate, relu_dropout
 from ncgc.params.parameter import declared
 

@@ -1,6 +1,6 @@
-"""Soft orthogonal graph networks: one skeleton, one file a backbone, and the wrapper for PyG's layers."""
+"""Soft orthogonal graph networks: SOGN, the layers of its backbones, and the wrapper for PyG's layers."""
 
-from ncgc.nn.operators import GraphOperators
+from ncgc.nn.graph_operators import GraphOperators
 from ncgc.nn.soft_orthogonal import SoftOrthogonal
 from ncgc.nn.sogn import BACKBONES, SOGN, Output
 

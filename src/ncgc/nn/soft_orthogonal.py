@@ -1,4 +1,4 @@
-"""SoftOrthogonal: the constraint around any PyG message-passing layer."""
+"""SoftOrthogonal: the soft orthogonal term added to any PyG message-passing layer."""
 
 from __future__ import annotations
 
@@ -11,24 +11,28 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.errors import ParameterError
-from ncgc.nn.layer import Hidden, Layer, Pass
-from ncgc.ops import FeatureMatrix, RowDraws, soft_orthogonal
+from ncgc.nn.layers import ForwardPass, Hidden, Layer
+from ncgc.ops import FeatureMatrix, RowGenerator, soft_orthogonal
+from ncgc.params.ncgc import NCGC_PARAMETERS
 
-# where PyG's layers keep the W of Z = H·W that is propagated, in the order to look
+# where PyG's layers keep the W of Z = H·W that is propagated, in the order they are tried
 _LINEAR_NAMES = ("lin_l", "lin", "lin_src", "lin_rel", "lin_value", "lin1")
 
 
 class SoftOrthogonal(nn.Module):
-    """conv(H, edge_index) − β·Z̃Z̃ᵀZ for any PyG ``MessagePassing`` layer.
+    """conv(H, edge_index) − β·Z̃Z̃ᵀZ for any PyG ``MessagePassing`` layer, with Z̃ the columns of Z at unit length.
 
-    Z = H·W is found from the layer's own linear map (``lin``, ``lin_src``, ``lin_l``, ``lin_rel``, ``lin_value``); if the
-    layer runs that map on H itself, its result is reused and costs nothing. A layer without one gets Z = H when its width
+    Z = H·W comes from the layer's own linear map (``lin``, ``lin_src``, ``lin_l``, ``lin_rel``, ``lin_value``); if the
+    layer applies that map to H itself, its result is reused at no cost. A layer without one gets Z = H when its width
     does not change (as in GCNII); otherwise pass ``transform``, a function from H to Z.
 
     Args:
         conv: a PyG layer, called as ``conv(x, edge_index, ...)``.
-        beta: strength of the constraint, ≥ 0; 0 gives exactly ``conv``.
-        transform: H (n×in) → Z (n×out), when it cannot be found.
+        beta: strength β of the term, ≥ 0, by default the paper's; 0 gives exactly ``conv``.
+        transform: H (n×in) → Z (n×out), when the layer's linear map is not found.
+
+    Raises:
+        ParameterError: if β is negative or, in the forward pass, if Z and the output differ in shape.
 
     >>> from torch_geometric.nn import GCNConv
     >>> layer = SoftOrthogonal(GCNConv(3, 2), beta=0.005)
@@ -38,15 +42,23 @@ class SoftOrthogonal(nn.Module):
 
     def __init__(self, conv: nn.Module, beta: float = 0.005, transform: Callable[[Tensor], Tensor] | None = None):
         super().__init__()
-        if not beta >= 0:
-            raise ParameterError(
-                f"The 'beta' parameter of SoftOrthogonal must be a float in the range [0.0, inf). Got {beta!r} instead."
-            )
+        NCGC_PARAMETERS["beta"].check(beta, "SoftOrthogonal")
         self.conv = conv
         self.beta = float(beta)
         self.transform = transform
 
     def forward(self, x: Tensor, edge_index: Any, *args: Any, **kwargs: Any) -> Tensor:
+        """The layer's output minus β·Z̃Z̃ᵀZ.
+
+        Args:
+            x: H, (n, in).
+            edge_index: as ``conv`` takes it.
+            *args: further arguments of ``conv``.
+            **kwargs: further arguments of ``conv``.
+
+        Returns:
+            (n, out).
+        """
         if self.beta == 0.0:
             return self.conv(x, edge_index, *args, **kwargs)
         out, z = self._call(x, edge_index, *args, **kwargs)
@@ -90,19 +102,19 @@ class SoftOrthogonal(nn.Module):
 
 
 class WrappedLayer(Layer):
-    """A SoftOrthogonal PyG layer as one of the skeleton's layers; edge weights go in when the layer takes them."""
+    """A SoftOrthogonal PyG layer as a layer of SOGN; edge weights are passed on when the PyG layer takes them."""
 
     def __init__(self, conv: nn.Module, in_features: int, out_features: int, beta: float):
         super().__init__(in_features, out_features, beta)
         self.wrapped = SoftOrthogonal(conv, beta)
         self._takes_weights = "edge_weight" in inspect.signature(conv.forward).parameters
 
-    def forward(self, h: Hidden, walk: Pass) -> Tensor:
+    def forward(self, h: Hidden, forward_pass: ForwardPass) -> Tensor:
         x = h.to_dense() if isinstance(h, FeatureMatrix) else h
-        weight = walk.operators.edge_weight if self._takes_weights else None
+        weight = forward_pass.operators.edge_weight if self._takes_weights else None
         weights = {} if weight is None else {"edge_weight": weight}
-        with _randomness_from(walk):
-            out = self.wrapped(x, walk.operators.edge_index, **weights)
+        with _randomness_from(forward_pass):
+            out = self.wrapped(x, forward_pass.operators.edge_index, **weights)
         if out.shape != (len(x), self.out_features):
             raise ParameterError(
                 f"{type(self.wrapped.conv).__name__} gives {tuple(out.shape)} for {len(x)} nodes, but the network is "
@@ -112,14 +124,14 @@ class WrappedLayer(Layer):
 
 
 @contextmanager
-def _randomness_from(walk: Pass) -> Iterator[None]:
-    """PyG layers drop from the global generator: in training it is seeded from the walk's, and restored afterwards."""
-    if not walk.training or walk.generator is None:
+def _randomness_from(forward_pass: ForwardPass) -> Iterator[None]:
+    """PyG layers draw dropout from the global generator: in training it is seeded from our own and restored afterwards."""
+    if not forward_pass.training or forward_pass.generator is None:
         yield
         return
-    if isinstance(walk.generator, RowDraws):
+    if isinstance(forward_pass.generator, RowGenerator):
         raise ParameterError("PyG layers cannot drop by row, so they train in one process and with batch='full' only.")
-    seed = int(torch.randint(2**31, (1,), generator=walk.generator))
+    seed = int(torch.randint(2**31, (1,), generator=forward_pass.generator))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
@@ -128,7 +140,15 @@ def _randomness_from(walk: Pass) -> Iterator[None]:
 def wrap(
     factory: Callable[[int, int], nn.Module], in_features: int, out_features: int, beta: float, seed: int
 ) -> WrappedLayer:
-    """Build a PyG layer from ``factory(in, out)`` without touching the global generator's state."""
+    """Build a PyG layer with the soft orthogonal term; the state of torch's global generator stays as it is.
+
+    Args:
+        factory: ``(in, out) -> PyG layer``.
+        in_features: width of H.
+        out_features: width of the output.
+        beta: strength of the soft orthogonal term.
+        seed: of the layer's first weights.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)  # PyG layers draw their first weights from the global generator only; restored on exit
         return WrappedLayer(factory(in_features, out_features), in_features, out_features, beta)

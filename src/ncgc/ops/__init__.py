@@ -1,31 +1,27 @@
-"""The fast kernels, as free functions over tensors. This room knows nothing of layers, losses or training.
+"""Fast kernels, as free functions over tensors. Nothing here depends on layers, losses or training.
 
 Each custom gradient is checked by ``gradcheck`` and each kernel against a slow oracle in tests/ops/.
 """
 
-from ncgc.ops.attention import attend, attention_values
-from ncgc.ops.draws import Draws, RowDraws
-from ncgc.ops.dropout import drawn_bytes, dropout, keep_factors, keep_mask, kept_scale, relu_dropout
-from ncgc.ops.few_columns import product_of_few, to_classes
-from ncgc.ops.layer import soft_orthogonal_layer
+from ncgc.ops.attention import attend
+from ncgc.ops.dropout import dropout, keep_factors, keep_mask, kept_scale, random_bytes, relu_dropout
+from ncgc.ops.feature_matrix import FeatureMatrix, first_rows, linear, narrow_linear, narrow_product
 from ncgc.ops.memory import kept_memory
-from ncgc.ops.normalise import gcn_normalised, mean_normalised, with_self_loops
-from ncgc.ops.propagate import personalised_pagerank, propagate
+from ncgc.ops.propagation import gcn_normalised, mean_normalised, personalised_pagerank, propagate, with_self_loops
 from ncgc.ops.reduction import ALONE, Reduction, total_logsumexp
+from ncgc.ops.row_generator import RandomSource, RowGenerator
 from ncgc.ops.soft_orthogonal import propagate_soft_orthogonal, soft_orthogonal
+from ncgc.ops.soft_orthogonal_layer import soft_orthogonal_layer
 from ncgc.ops.sparse import SparseMatrix
-from ncgc.ops.sparse_linear import FeatureMatrix, first_rows, linear
 
 __all__ = [
     "ALONE",
-    "Draws",
     "FeatureMatrix",
+    "RandomSource",
     "Reduction",
-    "RowDraws",
+    "RowGenerator",
     "SparseMatrix",
     "attend",
-    "attention_values",
-    "drawn_bytes",
     "dropout",
     "first_rows",
     "gcn_normalised",
@@ -35,14 +31,15 @@ __all__ = [
     "kept_scale",
     "linear",
     "mean_normalised",
+    "narrow_linear",
+    "narrow_product",
     "personalised_pagerank",
-    "product_of_few",
     "propagate",
     "propagate_soft_orthogonal",
+    "random_bytes",
     "relu_dropout",
     "soft_orthogonal",
     "soft_orthogonal_layer",
-    "to_classes",
     "total_logsumexp",
     "with_self_loops",
 ]

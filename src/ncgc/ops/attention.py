@@ -1,11 +1,11 @@
-"""Graph attention over CSR: one value an edge and head, never edges × features in memory.
+"""Graph attention over CSR: one value per edge and head, never edges × features in memory.
 
 For node i, neighbour j and head h, with s = Z_h·a_src and t = Z_h·a_dst,
 
     e_ij = LeakyReLU(s_j + t_i),   α_ij = w_ij·exp(e_ij) / Σ_k w_ik·exp(e_ik),   out_i = Σ_j α_ij·Z_j,
 
-where w are the edge weights (1 in a plain graph, which gives GAT as published). The sum is one sparse product a head
-with α as CSR values, into the buffer that already holds −β·Z̃Z̃ᵀZ + bias. Backward, with U = dL/dout: dZ = αᵀU plus the soft
+where w are the edge weights (1 in an unweighted graph, which gives GAT as published). The sum is one sparse product per
+head with α as CSR values, to which −β·Z̃Z̃ᵀZ + bias is added in place. Backward, with U = dL/dout: dZ = αᵀU plus the soft
 orthogonal term's, and dα is U·Zᵀ sampled on the pattern; sums over a row are sparse products with a vector of ones.
 """
 
@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ncgc.ops.draws import Draws
-from ncgc.ops.dropout import drawn_bytes, keep_factors
+from ncgc.ops.dropout import keep_factors, random_bytes
 from ncgc.ops.reduction import ALONE, Reduction
+from ncgc.ops.row_generator import RandomSource
 from ncgc.ops.soft_orthogonal import coupling, gram, gram_gradient
 from ncgc.ops.sparse import SparseMatrix, product
 
@@ -41,18 +41,20 @@ def _joined(x: Tensor) -> Tensor:
     return x.transpose(0, 1).reshape(n, heads * width)
 
 
-def attention_values(pattern: SparseMatrix, source: Tensor, target: Tensor, slope: float = 0.2) -> Tensor:
-    """α (heads, nnz): softmax over each CSR row of LeakyReLU(source_j + target_i), weighted by the pattern's values.
+def attention_coefficients(
+    pattern: SparseMatrix, source: Tensor, target: Tensor, slope: float
+) -> tuple[Tensor, Tensor]:
+    """α: softmax over each CSR row of LeakyReLU(source_j + target_i), weighted by the pattern's values.
 
     Args:
         pattern: n×m, row i lists the nodes that i attends to.
-        source, target: (m, heads) and (n, heads) scores of a node as the one looked at and as the one looking.
+        source: (m, heads) scores s_j of a node as a neighbour.
+        target: (n, heads) scores t_i of a node that attends.
+        slope: of the LeakyReLU.
+
+    Returns:
+        α (heads, nnz), and where the score is below 0 (heads, nnz): all that the gradient needs of the scores.
     """
-    return _values_and_signs(pattern, source, target, slope)[0]
-
-
-def _values_and_signs(pattern: SparseMatrix, source: Tensor, target: Tensor, slope: float) -> tuple[Tensor, Tensor]:
-    """α, and where the score is below 0, (heads, nnz) both: all that the gradient needs of the scores."""
     columns, rows, heads = pattern.columns, pattern.row_of, source.shape[1]
     # LeakyReLU is increasing, so the largest e_ij of a row comes from its largest s_j: subtracted for stability
     largest = torch.sparse.mm(pattern.ones, source, "amax")
@@ -81,13 +83,13 @@ class _Attend(torch.autograd.Function):
         bias: Tensor | None,
         slope: float,
         p: float,
-        generator: Draws | None,
+        generator: RandomSource | None,
         beta: float,
         reduction: Reduction,
     ) -> Tensor:
         heads = source.shape[1]
-        alpha, negative = _values_and_signs(pattern, source, target, slope)
-        drawn = drawn_bytes(alpha.shape, generator, pattern) if p > 0.0 else None
+        alpha, negative = attention_coefficients(pattern, source, target, slope)
+        drawn = random_bytes(alpha.shape, generator, pattern) if p > 0.0 else None
         used = alpha if drawn is None else alpha * keep_factors(drawn, p, alpha.dtype)
         out = _by_heads(pattern.with_values, used, z)
         if bias is not None:
@@ -145,7 +147,7 @@ def attend(
     target: Tensor,
     slope: float = 0.2,
     p: float = 0.0,
-    generator: Draws | None = None,
+    generator: RandomSource | None = None,
     beta: float = 0.0,
     bias: Tensor | None = None,
     reduction: Reduction = ALONE,
@@ -155,12 +157,17 @@ def attend(
     Args:
         pattern: n×m CSR; for GAT the adjacency with self-loops, or some of its rows. n = m unless β = 0.
         z: (m, heads·c), the heads in consecutive blocks of columns.
-        source, target: (m, heads) scores Z_h·a_src and (n, heads) scores Z_h·a_dst.
+        source: (m, heads) scores s = Z_h·a_src.
+        target: (n, heads) scores t = Z_h·a_dst.
         slope: of the LeakyReLU.
-        p: dropout on the attention coefficients; the caller passes 0 outside training.
-        beta: strength of the soft orthogonal constraint.
+        p: dropout rate of the attention coefficients; the caller passes 0 outside training.
+        generator: source of the dropout's random bytes; torch's global one if None.
+        beta: strength β of the soft orthogonal term.
         bias: (heads·c,) or None.
-        reduction: of the d×d sums over rows, where these are not all rows.
+        reduction: completes the d×d sums over rows, where ``z`` holds some of the rows.
+
+    Returns:
+        (n, heads·c).
 
     >>> from scipy.sparse import csr_array
     >>> pattern = SparseMatrix.from_scipy(csr_array([[1.0, 1.0], [0.0, 1.0]]))

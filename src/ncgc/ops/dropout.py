@@ -1,10 +1,10 @@
-"""Dropout by comparing random bytes, several times faster on a CPU than drawing one Bernoulli number an entry.
+"""Dropout by comparing random bytes, several times faster on a CPU than one Bernoulli number per entry.
 
-The generator hands out 64 bits a call; we read them as eight bytes and keep an entry when its byte is at least the
-threshold round(256·p). The drop rate is therefore p rounded to a multiple of 1/256, and kept entries are scaled by the
-rate really used, so that the expectation is exact.
+The generator gives 64 bits at a time, read as eight bytes; an entry is kept when its byte is at least the threshold
+round(256·p). The drop rate is therefore p rounded to a multiple of 1/256, and kept entries are scaled by the rate
+actually used, so that the expectation is exact.
 
-What is multiplied with are factors 0 and 1/(1−p) as floats, which the comparison writes at once: a product of floats and
+The input is multiplied by float factors 0 and 1/(1−p), which the comparison writes directly: a product of floats and
 booleans takes three times as long.
 """
 
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ncgc.ops.draws import Draws, RowDraws
+from ncgc.ops.row_generator import RandomSource, RowGenerator
 from ncgc.ops.sparse import SparseMatrix
 
 
@@ -25,33 +25,49 @@ def _threshold(p: float) -> int:
 
 
 def kept_scale(p: float) -> float:
-    """1/(1−p) for the rate that is really used; 1 for p = 0."""
+    """1/(1−p) for the rate actually used; 1 for p = 0."""
     return 256.0 / (256 - _threshold(p))
 
 
 def keep_mask(
     shape: torch.Size | tuple[int, ...],
     p: float,
-    generator: Draws | None = None,
+    generator: RandomSource | None = None,
     pattern: SparseMatrix | None = None,
 ) -> tuple[Tensor, float]:
     """A boolean keep mask and the scale 1/(1−p) for kept entries.
 
-    ``pattern`` says which matrix a mask of the shape (nnz,) is for, or which n×n one of the shape (heads, nnz): draws by row
-    need to know.
+    Args:
+        shape: of the mask.
+        p: drop rate, in [0, 1).
+        generator: source of the random bytes; torch's global one if None.
+        pattern: the sparse matrix whose entries the mask is for: n×D with ``shape`` (nnz,), or n×n with (heads, nnz). A
+            RowGenerator needs it to know the rows.
+
+    Returns:
+        Boolean tensor of the shape, and the scale.
 
     >>> mask, scale = keep_mask((1000, 100), 0.5, torch.Generator().manual_seed(0))
     >>> scale, abs(mask.float().mean().item() - 0.5) < 0.01
     (2.0, True)
     """
-    return drawn_bytes(shape, generator, pattern) >= _threshold(p), kept_scale(p)
+    return random_bytes(shape, generator, pattern) >= _threshold(p), kept_scale(p)
 
 
-def drawn_bytes(
-    shape: torch.Size | tuple[int, ...], generator: Draws | None = None, pattern: SparseMatrix | None = None
+def random_bytes(
+    shape: torch.Size | tuple[int, ...], generator: RandomSource | None = None, pattern: SparseMatrix | None = None
 ) -> Tensor:
-    """Random bytes of a shape, a byte an entry: what :func:`keep_mask` and :func:`keep_factors` compare with the rate."""
-    if isinstance(generator, RowDraws):
+    """One random byte per entry, for :func:`keep_mask` and :func:`keep_factors` to compare with the rate.
+
+    Args:
+        shape: of the result.
+        generator: source of the random bytes; torch's global one if None.
+        pattern: as in :func:`keep_mask`.
+
+    Returns:
+        uint8 tensor of the shape.
+    """
+    if isinstance(generator, RowGenerator):
         if pattern is None:
             return generator.bytes(shape)
         if len(shape) == 1:
@@ -65,7 +81,15 @@ def drawn_bytes(
 
 
 def keep_factors(drawn: Tensor, p: float, dtype: torch.dtype = torch.float32) -> Tensor:
-    """0 where an entry is dropped and 1/(1−p) where it is kept, of the shape of the drawn bytes.
+    """Factors 0 where an entry is dropped and 1/(1−p) where it is kept.
+
+    Args:
+        drawn: result of :func:`random_bytes`.
+        p: drop rate, in [0, 1).
+        dtype: of the factors.
+
+    Returns:
+        Tensor of the shape of ``drawn``.
 
     >>> keep_factors(torch.tensor([0, 255], dtype=torch.uint8), 0.5)
     tensor([0., 2.])
@@ -76,8 +100,8 @@ def keep_factors(drawn: Tensor, p: float, dtype: torch.dtype = torch.float32) ->
 
 class _Dropout(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, p: float, generator: Draws | None) -> Tensor:
-        drawn = drawn_bytes(x.shape, generator)
+    def forward(ctx: Any, x: Tensor, p: float, generator: RandomSource | None) -> Tensor:
+        drawn = random_bytes(x.shape, generator)
         ctx.save_for_backward(drawn)
         ctx.p = p
         return x * keep_factors(drawn, p, x.dtype)
@@ -93,8 +117,8 @@ class _ReluDropout(torch.autograd.Function):
     """Keeps only its output: an entry is positive exactly where the ReLU was open and the entry kept."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, p: float, generator: Draws | None) -> Tensor:
-        y = torch.relu(x).mul_(keep_factors(drawn_bytes(x.shape, generator), p, x.dtype))
+    def forward(ctx: Any, x: Tensor, p: float, generator: RandomSource | None) -> Tensor:
+        y = torch.relu(x).mul_(keep_factors(random_bytes(x.shape, generator), p, x.dtype))
         ctx.save_for_backward(y)
         ctx.scale = kept_scale(p)
         return y
@@ -106,16 +130,30 @@ class _ReluDropout(torch.autograd.Function):
         return torch.ops.aten.threshold_backward(gradients[0], y, 0).mul_(ctx.scale), None, None
 
 
-def dropout(x: Tensor, p: float, generator: Draws | None = None, training: bool = True) -> Tensor:
-    """Zero each entry with probability p, scale the rest by 1/(1−p); the identity when not training or p = 0."""
+def dropout(x: Tensor, p: float, generator: RandomSource | None = None, training: bool = True) -> Tensor:
+    """Zero each entry with probability p and scale the others by 1/(1−p).
+
+    Args:
+        x: any shape.
+        p: drop rate, in [0, 1).
+        generator: source of the random bytes; torch's global one if None.
+        training: False gives x itself, as does p = 0.
+    """
     if not training or p == 0.0:
         return x
     result: Tensor = _Dropout.apply(x, p, generator)
     return result
 
 
-def relu_dropout(x: Tensor, p: float, generator: Draws | None = None, training: bool = True) -> Tensor:
-    """dropout(relu(x)) in fewer passes, storing nothing but its output for the gradient."""
+def relu_dropout(x: Tensor, p: float, generator: RandomSource | None = None, training: bool = True) -> Tensor:
+    """dropout(relu(x)) in fewer passes over memory; only the output is kept for the gradient.
+
+    Args:
+        x: any shape.
+        p: drop rate, in [0, 1).
+        generator: source of the random bytes; torch's global one if None.
+        training: False gives relu(x), as does p = 0.
+    """
     if not training or p == 0.0:
         return torch.relu(x)
     result: Tensor = _ReluDropout.apply(x, p, generator)

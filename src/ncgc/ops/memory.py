@@ -1,8 +1,8 @@
-"""Keep freed memory for the next epoch instead of handing it back to the system.
+"""Keep freed memory for the next epoch instead of returning it to the system.
 
-An epoch makes and frees the same n×d buffers as the one before. Above a threshold (at most 32 MiB) glibc's allocator maps
-such a buffer afresh each time, and the system clears every page again on first touch: a fifth of an epoch on a graph
-like CS. Inside :func:`kept_memory` the threshold is lifted; on leaving it is put back and the memory returned.
+Every epoch allocates and frees the same n×d buffers. Above a threshold (at most 32 MiB) glibc's allocator maps such a
+buffer anew each time, and the system clears every page again on first use: a fifth of an epoch on a graph like CS. Inside
+:func:`kept_memory` the threshold is raised; on leaving it is restored and the memory returned.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-# mallopt's names for its settings, and where glibc's own adjustment of them ends up in a process with large buffers
+# mallopt's settings, and the values that glibc itself arrives at in a process with large buffers
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _USUAL_MMAP, _USUAL_TRIM = 32 * 2**20, 64 * 2**20
 _LARGE = 2**31 - 1
@@ -42,7 +42,7 @@ def _set(mmap: int, trim: int) -> None:
 
 @contextmanager
 def kept_memory() -> Iterator[None]:
-    """While inside, large freed buffers stay with the process; nothing happens where the allocator is not glibc's.
+    """Context in which large freed buffers stay with the process; without effect where the allocator is not glibc's.
 
     >>> import torch
     >>> with kept_memory():

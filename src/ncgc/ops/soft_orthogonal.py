@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ncgc.ops.propagate import propagate
+from ncgc.ops.propagation import propagate
 from ncgc.ops.reduction import ALONE, Reduction
 from ncgc.ops.sparse import SparseMatrix
 
@@ -28,7 +28,7 @@ _SYRK_FROM = 256  # below this many columns one product is as fast as the blocke
 
 
 def gram(z: Tensor) -> Tensor:
-    """ZᵀZ (d×d), of which only the blocks on and above the diagonal are multiplied out: 10/16 of the work.
+    """ZᵀZ (d×d) of Z (n×d); for large d only the blocks on and above the diagonal are computed: 10/16 of the work.
 
     >>> gram(torch.tensor([[1.0, 2.0], [0.0, 3.0]]))
     tensor([[ 1.,  2.],
@@ -47,14 +47,30 @@ def gram(z: Tensor) -> Tensor:
 
 
 def coupling(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """M = diag(1/g)·G (in place of G) and 1/g (d,), with 1/0 = 0."""
+    """M = diag(1/g)·G with g = diag(G).
+
+    Args:
+        matrix: G, (d, d); overwritten.
+
+    Returns:
+        M (d, d) and 1/g (d,), with 1/0 = 0.
+    """
     g = matrix.diagonal().clone()
     inverse = torch.where(g > torch.finfo(g.dtype).tiny, g.reciprocal(), 0.0)
     return matrix.mul_(inverse.unsqueeze(1)), inverse
 
 
 def gram_gradient(dm: Tensor, m: Tensor, inverse: Tensor) -> Tensor:
-    """dG + dGᵀ (d×d) from dM, which is overwritten. Since G_ij/g_i² = M_ij/g_i, the diagonal correction needs M alone."""
+    """dG + dGᵀ from dM. Since G_ij/g_i² = M_ij/g_i, the correction of the diagonal needs M alone.
+
+    Args:
+        dm: dM, (d, d); overwritten.
+        m: M of :func:`coupling`, (d, d).
+        inverse: 1/g, (d,).
+
+    Returns:
+        (d, d).
+    """
     correction = (dm * m).sum(dim=1).mul_(inverse)
     dg = dm.mul_(inverse.unsqueeze(1))
     dg.diagonal().sub_(correction)
@@ -62,7 +78,18 @@ def gram_gradient(dm: Tensor, m: Tensor, inverse: Tensor) -> Tensor:
 
 
 def propagated(matrix: SparseMatrix | None, z: Tensor, m: Tensor, beta: float, bias: Tensor | None) -> Tensor:
-    """P·Z − β·Z·M + bias in one buffer; of the first rows of Z where P has fewer rows than columns."""
+    """P·Z − β·Z·M + bias, in one buffer.
+
+    Args:
+        matrix: P, n×n, or r×n for the first r rows only; the zero matrix if None.
+        z: Z, (n, d).
+        m: M of :func:`coupling`, (d, d).
+        beta: strength β.
+        bias: (d,) or None.
+
+    Returns:
+        (n, d), or (r, d).
+    """
     own = z if matrix is None else z[: matrix.shape[0]]
     out = z.new_empty(own.shape) if bias is None else bias.repeat(len(own), 1)  # never a view of the bias
     torch.addmm(out, own, m, beta=0.0 if bias is None else 1.0, alpha=-beta, out=out)
@@ -88,7 +115,7 @@ class _SoftOrthogonal(torch.autograd.Function):
         u, beta, reduction = gradients[0], ctx.beta, ctx.reduction
         # one product [U | Z]·[−βMᵀ ; S] would need a copy of U and Z: two accumulating ones do not
         dz = torch.empty_like(z) if ctx.matrix is None else ctx.matrix.transposed_product(u)
-        rows = len(u)  # P may have rows for the first ones alone
+        rows = len(u)  # P may be r×n
         dz[:rows].addmm_(u, m.t(), beta=0.0 if ctx.matrix is None else 1.0, alpha=-beta)
         dm = reduction.of("gradient").total((z[:rows].t() @ u).mul_(-beta))
         own = reduction.owned(len(z))  # a row counts once in G, where it is owned
@@ -97,9 +124,15 @@ class _SoftOrthogonal(torch.autograd.Function):
 
 
 def soft_orthogonal(z: Tensor, beta: float, reduction: Reduction = ALONE) -> Tensor:
-    """−β·Z̃Z̃ᵀZ for Z (n×d): what a soft orthogonal layer adds to its propagation.
+    """−β·Z̃Z̃ᵀZ: what a soft orthogonal layer adds to its propagation.
 
-    With some rows of Z only, ``reduction`` makes ZᵀZ that of all of them, and −β·ZᵀU in the gradient.
+    Args:
+        z: Z, (n, d).
+        beta: strength β.
+        reduction: completes ZᵀZ, and −β·ZᵀU in the gradient, where ``z`` holds some of the rows.
+
+    Returns:
+        (n, d).
 
     >>> soft_orthogonal(torch.eye(2), 0.5)  # orthonormal columns: Z̃Z̃ᵀZ = Z
     tensor([[-0.5000,  0.0000],
@@ -115,11 +148,14 @@ def propagate_soft_orthogonal(
     """P·Z − β·Z̃Z̃ᵀZ + bias, accumulated in one n×d buffer forward and one backward.
 
     Args:
-        matrix: the propagation P, n×n, constant; or r×n, for the first r rows alone.
-        z: Z = H·W, n×d.
-        beta: strength of the constraint; 0 gives plain propagation.
+        matrix: propagation P, n×n, constant; or r×n, for the first r rows only.
+        z: Z = H·W, (n, d).
+        beta: strength β of the soft orthogonal term; 0 gives plain propagation.
         bias: (d,) or None.
-        reduction: of the d×d sums over rows, where these are not all rows.
+        reduction: completes the d×d sums over rows, where ``z`` holds some of the rows.
+
+    Returns:
+        (n, d), or (r, d).
     """
     if beta == 0.0:
         out = propagate(matrix, z)

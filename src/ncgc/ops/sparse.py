@@ -1,4 +1,4 @@
-"""SparseMatrix: a CSR matrix that knows its transpose, so that a backward pass is one more product."""
+"""SparseMatrix: a CSR matrix with its transpose, so that a backward pass is one more product."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-# torch says once that CSR is in beta; our oracle tests watch the products we use.
+# torch warns once that CSR is in beta; the products we use are compared with dense ones in tests/ops.
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta", category=UserWarning)
 
 
 def product(csr: Tensor, dense: Tensor) -> Tensor:
-    """CSR × dense into a buffer that is not cleared first: ``csr @ dense`` fills it with zeros and copies it once more.
+    """CSR (n×m) × dense (m×d), into a buffer that is not cleared first: ``csr @ dense`` zeroes it and copies it once more.
 
     >>> product(torch.eye(2).to_sparse_csr(), torch.ones(2, 1))
     tensor([[1.],
@@ -30,6 +30,13 @@ class SparseMatrix:
 
     A symmetric matrix is its own transpose and is stored once. ``values`` may be replaced for one product
     (``with_values``), which is how attention coefficients and feature dropout reuse one pattern.
+
+    Args:
+        rows: (n+1,) row pointers.
+        columns: (nnz,) column indices, ascending in each row.
+        values: (nnz,).
+        shape: (n, m).
+        symmetric: the caller's promise that the matrix equals its transpose.
 
     >>> matrix = SparseMatrix.from_scipy(sparse.csr_array([[0.0, 2.0], [0.0, 1.0]]))
     >>> matrix.csr @ torch.eye(2)
@@ -53,7 +60,13 @@ class SparseMatrix:
     def from_scipy(
         cls, matrix: sparse.csr_array, *, symmetric: bool = False, dtype: torch.dtype = torch.float32
     ) -> SparseMatrix:
-        """Copy a scipy CSR; ``symmetric`` is the caller's promise that matrix == matrixᵀ (checked in tests, not here)."""
+        """Copy of a scipy CSR matrix.
+
+        Args:
+            matrix: n×m.
+            symmetric: the caller's promise that matrix == matrixᵀ; checked in tests, not here.
+            dtype: of the values.
+        """
         matrix = sparse.csr_array(matrix)
         matrix.sort_indices()
         return cls(
@@ -66,6 +79,7 @@ class SparseMatrix:
 
     @property
     def nnz(self) -> int:
+        """Number of stored entries."""
         return len(self.columns)
 
     @cached_property
@@ -115,34 +129,39 @@ class SparseMatrix:
     def added(
         self, start: Tensor, dense: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
     ) -> Tensor:
-        """β·start + α·P·dense for dense (m×d), in ``out`` if given, which may be ``start`` itself."""
+        """β·start + α·P·dense.
+
+        Args:
+            start: (n, d).
+            dense: (m, d).
+            beta: factor of ``start``; 0 ignores it, even where it holds NaN.
+            alpha: factor of the product.
+            out: (n, d) tensor that takes the result, which may be ``start`` itself; a new one if None.
+
+        Returns:
+            (n, d).
+        """
         return torch.addmm(start, self.csr, dense, beta=beta, alpha=alpha, out=out)
 
     def added_transposed(
         self, start: Tensor, dense: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
     ) -> Tensor:
-        """β·start + α·Pᵀ·dense for dense (n×d)."""
+        """β·start + α·Pᵀ·dense, (m, d), for dense (n×d); ``out`` as in :meth:`added`."""
         return torch.addmm(start, self.transposed, dense, beta=beta, alpha=alpha, out=out)
 
     def product(self, dense: Tensor) -> Tensor:
-        """P·dense, n×d."""
+        """P·dense, (n, d), for dense (m×d)."""
         out = dense.new_empty(self.shape[0], dense.shape[1])
         return self.added(out, dense, beta=0.0, out=out)
 
     def transposed_product(self, dense: Tensor) -> Tensor:
-        """Pᵀ·dense, m×d."""
+        """Pᵀ·dense, (m, d), for dense (n×d)."""
         out = dense.new_empty(self.shape[1], dense.shape[1])
         return self.added_transposed(out, dense, beta=0.0, out=out)
 
     def scaled(self, factor: float) -> SparseMatrix:
         """factor·P, on the same pattern."""
         return SparseMatrix(self.row_pointers, self.columns, self.values * factor, self.shape, symmetric=self.symmetric)
-
-    def to(self, dtype: torch.dtype) -> SparseMatrix:
-        """The same matrix with values of another floating type."""
-        return SparseMatrix(
-            self.row_pointers, self.columns, self.values.to(dtype), self.shape, symmetric=self.symmetric
-        )
 
     def __repr__(self) -> str:
         return f"SparseMatrix({self.shape[0]}×{self.shape[1]}, nnz={self.nnz}, symmetric={self.symmetric})"

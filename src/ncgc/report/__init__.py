@@ -1,4 +1,4 @@
-"""The report: one HTML page on what was found, to look at, hand on and print."""
+"""The report: one HTML page on a result, to read, share and print."""
 
 from ncgc.report.data import Abstain, Candidate, Reliability, ReportData, Suggestion
 from ncgc.report.layout import layout_2d

@@ -1,4 +1,4 @@
-"""What a report is made of: plain arrays and lists, checked once, so that the page need not ask where they come from."""
+"""ReportData: everything a report shows, as plain arrays and lists, checked once. The page depends on nothing else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ncgc.evaluation.metrics import calibration_error
 
-BINS = 15  # of the reliability diagram and of its error, as in ncgc.evaluation.metrics
+BINS = 15  # of the reliability diagram and its error, as in ncgc.evaluation.metrics
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Reliability:
     Attributes:
         bins: (mean confidence, accuracy, number of nodes) of each bin that has nodes.
         error: the expected calibration error.
-        measured: a sentence that says on which nodes, and how.
+        measured: on which nodes and how, as a sentence.
     """
 
     bins: Sequence[tuple[float, float, int]]
@@ -30,7 +30,12 @@ class Reliability:
 
     @classmethod
     def of(cls, probabilities: np.ndarray, truth: np.ndarray, measured: str) -> Reliability:
-        """Measure it on (m, K) probabilities of nodes whose (m,) labels are known and were not trained on.
+        """Reliability on nodes whose labels are known and were not trained on.
+
+        Args:
+            probabilities: (m, K).
+            truth: (m,) class numbers.
+            measured: on which nodes and how, as a sentence.
 
         >>> Reliability.of(np.array([[0.8, 0.2], [0.8, 0.2]]), np.array([0, 1]), "On two nodes.").bins
         [(0.8, 0.5, 2)]
@@ -39,7 +44,13 @@ class Reliability:
 
     @classmethod
     def of_confidence(cls, confidence: np.ndarray, right: np.ndarray, measured: str) -> Reliability:
-        """The same from the (m,) confidences of the labels and whether they were right."""
+        """The same from confidences.
+
+        Args:
+            confidence: (m,) probability of each predicted label.
+            right: (m,) whether it was correct.
+            measured: on which nodes and how, as a sentence.
+        """
         place = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
         bins = []
         for number in np.unique(place).tolist():
@@ -50,7 +61,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Abstain:
-    """The accuracy that was asked for, the confidence it takes, and how many nodes fall short and stay unlabelled."""
+    """Abstention: the wanted accuracy, the lowest confidence that reaches it, and how many nodes stay unlabelled."""
 
     accuracy: float
     threshold: float
@@ -59,7 +70,7 @@ class Abstain:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A node worth labelling next: its index, how much (the higher the more), and why in a few words."""
+    """A node worth labelling next: its number, its score (higher is better), and the reason in a few words."""
 
     node: int
     score: float
@@ -68,13 +79,21 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method that was tried: its share of held-out labels right, of how many, and the seconds; None: not tried, no time."""
+    """A method that was tried in the choice of a method.
+
+    Attributes:
+        name: of the method.
+        accuracy: on held-out labels; None where there was no time to try it.
+        labels: number of held-out labels.
+        seconds: of the trial.
+        chosen: whether this method was chosen.
+    """
 
     name: str
     accuracy: float | None = None
     labels: int = 0
     seconds: float = 0.0
-    taken: bool = False
+    chosen: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,21 +101,34 @@ class ReportData:
     """Everything that a report shows. What is left at its default is left out of the page.
 
     Attributes:
-        title: the heading, such as the data set's name. created: when, in words. version: of ncgc. seconds: of training.
-        classes: (K,) class names. node_ids: (n,) the nodes' names, strings or numbers.
-        given: (n,) class of each node that training was given, -1 for none.
-        predicted: (n,) class that the model gives each node, -1 where it was told to leave a node unlabelled.
+        title: the heading, such as the data set's name.
+        created: date and time, in words.
+        version: of ncgc.
+        seconds: of training.
+        classes: (K,) class names.
+        node_ids: (n,) names of the nodes, strings or numbers.
+        given: (n,) class of each node with a training label, -1 for none.
+        predicted: (n,) predicted class of each node, -1 where the model abstains.
         probabilities: (n, K).
-        facts: (name, value) pairs about the graph: ("nodes", 2708), ("weighted", False), ...
-        notes: sentences from reading the tables. columns: (column, kind, count) of the features read.
+        summary_rows: (name, value) pairs about the graph: ("nodes", 2708), ("weighted", False), ...
+        notes: sentences from reading the tables.
+        columns: (column, kind, count) of the features read.
         truth: (n,) labels that are known but were not trained on, -1 for none: for accuracy and the confusion matrix.
-        embedding2d: (n, 2) places on the map, from :func:`ncgc.report.layout_2d`.
-        history: column to one number an epoch, None (or NaN) where an epoch had none; "epoch" gives the numbers.
+        embedding2d: (n, 2) positions on the map, from :func:`ncgc.report.layout_2d`.
+        history: column to one number per epoch, None (or NaN) where an epoch has none; "epoch" gives the numbers.
         best_epoch: the epoch whose weights were kept.
-        candidates: the methods that the one here was chosen from. choice: why, in a sentence.
-        settings: name to value. changed: the names of those that are not at their default.
-        command: what to type to get this result again.
-        seed: of the draw of nodes when there are too many for the map.
+        reliability: of the confidence, where it was measured.
+        abstain: accuracy and threshold, where the model abstains.
+        suggestions: nodes worth labelling next, best first.
+        candidates: the methods that this one was chosen from.
+        choice: why it was chosen, in a sentence.
+        settings: name to value.
+        changed: names of the settings that are not at their default.
+        command: the command that repeats this result.
+        seed: of the sample of nodes when there are too many for the map.
+
+    Raises:
+        ValueError: if arrays do not fit together.
     """
 
     title: str
@@ -108,7 +140,7 @@ class ReportData:
     given: np.ndarray
     predicted: np.ndarray
     probabilities: np.ndarray
-    facts: Sequence[tuple[str, Any]] = ()
+    summary_rows: Sequence[tuple[str, Any]] = ()
     notes: Sequence[str] = ()
     columns: Sequence[tuple[str, str, int]] = ()
     truth: np.ndarray | None = None
@@ -148,11 +180,11 @@ class ReportData:
             if not np.isfinite(array).all():
                 raise ValueError(f"'{name}' has entries that are not finite.")
         if len({len(values) for values in self.history.values()}) > 1:
-            raise ValueError("The columns of 'history' have different lengths; give one number (or None) an epoch.")
-        bare = int(((self.predicted < 0) & (self.given < 0)).sum())
-        if self.abstain is not None and self.abstain.unlabelled != bare:
+            raise ValueError("The columns of 'history' have different lengths; give one number (or None) per epoch.")
+        unlabelled = int(((self.predicted < 0) & (self.given < 0)).sum())
+        if self.abstain is not None and self.abstain.unlabelled != unlabelled:
             raise ValueError(
-                f"'abstain' says that {self.abstain.unlabelled} nodes stay unlabelled, but {bare} nodes have the number -1 "
+                f"By 'abstain' {self.abstain.unlabelled} nodes stay unlabelled, but {unlabelled} nodes have the number -1 "
                 "in 'predicted'; set it there for each of them."
             )
         for suggestion in self.suggestions:
@@ -161,17 +193,17 @@ class ReportData:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """(n,) the label of every node: the given one where given, else the predicted one, -1 for none."""
+        """(n,) label of every node: the given one, else the predicted one, -1 for none."""
         return np.where(self.given >= 0, self.given, self.predicted)
 
     @cached_property
     def confidence(self) -> np.ndarray:
-        """(n,) the probability the model gives each node's label; of one left unlabelled, the largest it has."""
+        """(n,) predicted probability of each node's label; of an unlabelled node, the largest."""
         labels = self.labels
         chosen = np.where(labels >= 0, labels, self.probabilities.argmax(axis=1))
         return np.asarray(self.probabilities[np.arange(len(chosen)), chosen])
 
     @cached_property
     def found(self) -> np.ndarray:
-        """(n,) whether a node has a label that it was not given."""
+        """(n,) whether a node has a predicted label and no given one."""
         return np.asarray((self.given < 0) & (self.predicted >= 0))

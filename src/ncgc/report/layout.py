@@ -1,4 +1,4 @@
-"""From embeddings to a place on the map: principal components, then t-SNE, the same to the bit for a seed."""
+"""From embeddings to positions on the map: principal components, then t-SNE; bit-equal for the same seed."""
 
 from __future__ import annotations
 
@@ -7,19 +7,29 @@ from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-COMPONENTS = 50  # t-SNE sees no more columns than this
-LARGEST = 5_000  # t-SNE lays out no more nodes than this; the others are placed between those nearest to them
-ITERATIONS = 500  # half of scikit-learn's default: the picture is the same to the eye, the wait is not
+COMPONENTS = 50  # most columns for t-SNE
+LARGEST = 5_000  # most nodes for t-SNE; the others are placed between their nearest ones
+ITERATIONS = 500  # half of scikit-learn's default: the picture is the same to the eye in half the time
 NEIGHBOURS = 5
 _BLOCK = 20_000  # rows searched at a time, so that memory does not grow with the graph
 
 
 def layout_2d(embeddings: np.ndarray, seed: int) -> np.ndarray:
-    """(n, 2) float32 places such that nodes with like embeddings lie together.
+    """Positions in the plane such that nodes with similar embeddings lie together.
 
     Up to 5,000 nodes are laid out by t-SNE (van der Maaten & Hinton, 2008) on their first 50 principal components. Of
-    more, a sample drawn with ``seed`` is, and each other node goes to the weighted mean of its five nearest in the
-    sample. Nodes with equal embeddings are fanned out around their common place, so that each can be pointed at.
+    more, a random sample is, and each other node goes to the weighted mean of its five nearest in the sample. Nodes with
+    equal embeddings are spread around their common position, so that each can be selected.
+
+    Args:
+        embeddings: (n, d), finite.
+        seed: of the sample and of t-SNE.
+
+    Returns:
+        (n, 2) float32.
+
+    Raises:
+        ValueError: for another shape, or NaN or infinity.
 
     >>> layout_2d(np.zeros((1, 8)), seed=0)
     array([[0., 0.]], dtype=float32)
@@ -32,12 +42,12 @@ def layout_2d(embeddings: np.ndarray, seed: int) -> np.ndarray:
     count = len(embeddings)
     if count == 0:
         return np.zeros((0, 2), dtype=np.float32)
-    embeddings = embeddings / (np.abs(embeddings).max(initial=0.0) or 1.0)  # squares of any finite number fit then
+    embeddings = embeddings / (np.abs(embeddings).max(initial=0.0) or 1.0)  # so that squares do not overflow
     generator = np.random.default_rng(seed)
     sample = np.arange(count)
     if count > LARGEST:
         sample = np.sort(generator.choice(count, LARGEST, replace=False))
-    # one thread, whatever the machine: sums over threads depend on how many there are
+    # one thread on every machine: sums depend on the number of threads
     with threadpool_limits(1):
         centre, axes = _principal(embeddings[sample])
         reduced = ((embeddings - centre) @ axes).astype(np.float32)
@@ -48,16 +58,16 @@ def layout_2d(embeddings: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _principal(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of the rows, and the (d, ≤50) axes along which they differ most."""
+    """Mean (d,) of the rows and their first (d, ≤50) principal axes."""
     centre = rows.mean(axis=0, dtype=np.float64)
     centred = rows - centre
-    # an eigenvector's sign is arbitrary, but LAPACK on one thread always takes the same
+    # the sign of an eigenvector is arbitrary, but always the same with LAPACK on one thread
     _, axes = np.linalg.eigh(centred.T @ centred)
     return centre.astype(np.float32), axes[:, ::-1][:, :COMPONENTS].astype(np.float32)
 
 
 def _tsne(rows: np.ndarray, seed: int) -> np.ndarray:
-    """(n, 2) places; of fewer than eight different rows, where t-SNE has nothing to go by, two principal components."""
+    """(n, 2) positions by t-SNE; of fewer than eight different rows, too few for t-SNE, the first two components."""
     first = np.zeros((len(rows), 2), dtype=np.float32)
     first[:, : min(2, rows.shape[1])] = rows[:, :2]
     spread = first.std(axis=0).max(initial=0.0)
@@ -65,7 +75,7 @@ def _tsne(rows: np.ndarray, seed: int) -> np.ndarray:
         return first
     tsne = TSNE(
         perplexity=min(30.0, (len(rows) - 1) / 3),
-        init=first / spread * 1e-4,  # scikit-learn's own way to start from principal components
+        init=first / spread * 1e-4,  # as scikit-learn itself starts from principal components
         max_iter=ITERATIONS,
         random_state=seed,
     )
@@ -73,7 +83,7 @@ def _tsne(rows: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _placed(rows: np.ndarray, sample: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Places of all rows, those outside the sample at the mean of their nearest in it, nearer ones counting more."""
+    """Positions of all rows: those outside the sample at the mean of their nearest ones, weighted by inverse distance."""
     search = NearestNeighbors(n_neighbors=NEIGHBOURS, algorithm="brute").fit(rows[sample])
     everywhere = np.empty((len(rows), 2), dtype=np.float32)
     for start in range(0, len(rows), _BLOCK):
@@ -86,7 +96,7 @@ def _placed(rows: np.ndarray, sample: np.ndarray, places: np.ndarray) -> np.ndar
 
 
 def _fanned(places: np.ndarray) -> np.ndarray:
-    """The places, those that coincide set out like the seeds of a sunflower around where they are."""
+    """The positions, with coinciding ones spread in a spiral like the seeds of a sunflower."""
     extent = float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
     # equal rows of a matrix product may differ in the last bits
     _, group, size = np.unique(np.round(places / extent, 5), axis=0, return_inverse=True, return_counts=True)

@@ -1,28 +1,73 @@
-"""From data to one self-contained page: nothing is loaded from anywhere, and no word of the data can become markup."""
+"""From data to one self-contained page: it loads nothing from elsewhere, and no text of the data can become markup."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ncgc.report.bundle import FIRST, PROGRAM, STYLES, fingerprint, joined, program
-from ncgc.report.curves import training_curves
 from ncgc.report.data import ReportData
-from ncgc.report.palette import class_colours
-from ncgc.report.payload import map_payload, positions
-from ncgc.report.sample import SUGGESTIONS
-from ncgc.report.summary import class_shares, confidence_histogram, confusion, facts, headline, label_counts, tiles
-from ncgc.report.text import duration, embedded_json, number, printable, share, shortened
+from ncgc.report.formatting import class_colours, duration, embedded_json, number, percentage, printable, shortened
+from ncgc.report.map_nodes import SUGGESTIONS, map_payload, positions
+from ncgc.report.summary import (
+    class_shares,
+    confidence_histogram,
+    confusion,
+    headline,
+    label_counts,
+    summary_rows,
+    tiles,
+    training_curves,
+)
+
+STYLES = (
+    "base.css",
+    "page.css",
+    "tables.css",
+    "map.css",
+    "legend.css",
+    "charts.css",
+    "bars.css",
+    "print.css",
+)
+FIRST = ("theme.js",)  # runs before anything is painted
+PROGRAM = (
+    "dom.js",
+    "points.js",
+    "grid.js",
+    "view.js",
+    "gestures.js",
+    "colours.js",
+    "raster.js",
+    "map.js",
+    "tooltip.js",
+    "legend.js",
+    "search.js",
+    "axes.js",
+    "curves.js",
+    "charts.js",
+    "shares.js",
+    "main.js",
+)
 
 
 def render_report(data: ReportData) -> str:
-    """The page as one HTML text. Sections without data are left out.
+    """The report as one HTML page; sections without data are left out.
 
-    The page's Content-Security-Policy names the fingerprints of its own style and scripts, so that a browser runs nothing
-    else in it and connects nowhere, even if a name in the data should find a way to look like markup.
+    The page's Content-Security-Policy names the hashes of its own style and scripts, so that a browser runs nothing else
+    and connects nowhere, even if a name in the data were taken for markup.
+
+    Args:
+        data: everything the page shows.
+
+    Returns:
+        HTML text.
     """
     style, first, rest = joined(STYLES), program(FIRST), program(PROGRAM)
     environment = Environment(
@@ -34,8 +79,8 @@ def render_report(data: ReportData) -> str:
         finalize=lambda value: value if isinstance(value, Markup) else printable(value),
     )
     return environment.get_template("report.html").render(
-        policy=f"default-src 'none'; img-src data:; style-src {fingerprint(style)}; "
-        f"script-src {fingerprint(first)} {fingerprint(rest)}; base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; img-src data:; style-src {content_hash(style)}; "
+        f"script-src {content_hash(first)} {content_hash(rest)}; base-uri 'none'; form-action 'none'",
         style=Markup(style),
         first=Markup(first),
         program=Markup(rest),
@@ -44,7 +89,7 @@ def render_report(data: ReportData) -> str:
 
 
 def _sections(data: ReportData) -> dict[str, Any]:
-    """What the template shows, section by section; None or empty where there is nothing to show."""
+    """Values of the template, section by section; None or empty for a section without data."""
     points, curves, histogram = map_payload(data), training_curves(data), confidence_histogram(data)
     reliability = data.reliability if data.reliability and data.reliability.bins else None
     payload = {
@@ -54,7 +99,7 @@ def _sections(data: ReportData) -> dict[str, Any]:
             "dark": class_colours(len(data.classes), dark=True),
         },
         "counts": label_counts(data),
-        "bare": int((data.labels < 0).sum()),
+        "unlabelled": int((data.labels < 0).sum()),
         "map": points,
         "shares": class_shares(data),
         "curves": curves,
@@ -66,7 +111,7 @@ def _sections(data: ReportData) -> dict[str, Any]:
         "payload": embedded_json(payload),
         "headline": headline(data),
         "tiles": tiles(data),
-        "facts": facts(data),
+        "summary_rows": summary_rows(data),
         "points": points,
         "curves": curves,
         "histogram": histogram,
@@ -77,12 +122,12 @@ def _sections(data: ReportData) -> dict[str, Any]:
         "settings": _settings(data.settings, data),
         "took": duration(data.seconds),
         "number": number,
-        "share": share,
+        "percentage": percentage,
     }
 
 
 def _suggestions(data: ReportData) -> list[dict[str, Any]]:
-    """The table of nodes to label next; ``position`` is the node's place in the map's list, -1 without a map."""
+    """The table of nodes to label next; ``position`` is the node's index in the map's list, -1 without a map."""
     position = positions(data)
     if not data.suggestions:
         return []
@@ -105,10 +150,27 @@ def _suggestions(data: ReportData) -> list[dict[str, Any]]:
 
 
 def _settings(settings: Mapping[str, Any], data: ReportData) -> dict[str, list[tuple[str, str]]]:
-    """The settings as text, those that were changed apart from those at their default."""
+    """The settings as text, changed ones and those at their default apart."""
     words = {"True": "true", "False": "false", "None": "none"}  # as in a configuration file
     rows = [(name, name in data.changed, words.get(str(value), str(value))) for name, value in settings.items()]
     return {
         "changed": [(name, value) for name, changed, value in rows if changed],
         "default": [(name, value) for name, changed, value in rows if not changed],
     }
+
+
+@cache
+def joined(names: tuple[str, ...]) -> str:
+    """The asset files, concatenated."""
+    folder = files("ncgc.report") / "assets"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def program(names: tuple[str, ...]) -> str:
+    """Scripts in one function, so that their names stay out of the global scope."""
+    return f'(() => {{\n"use strict";\n{joined(names)}}})();'
+
+
+def content_hash(text: str) -> str:
+    """Hash of a script or style in a Content-Security-Policy, which then allows this text and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

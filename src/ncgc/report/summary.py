@@ -1,32 +1,47 @@
-"""The figures of a report that are counted over all nodes: the headline, the tiles, shares, confidence, confusion."""
+"""What the report shows: headline, key figures, class shares, confidence, confusion matrix and training curves."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ncgc.report.data import ReportData
-from ncgc.report.text import duration, number, plural, share, shortened
+from ncgc.report.formatting import duration, number, percentage, plural, shortened
 
 MOST_CLASSES = 30  # rows of the class shares
 MOST_CONFUSED = 15  # rows and columns of the confusion matrix
 MISTAKES = 6
 HISTOGRAM = 20  # bins of confidence
+NAMES = {
+    "total": ("Total loss", "the weighted sum that training minimises"),
+    "class": ("Loss on the labels", "cross-entropy on the nodes with a given label"),
+    "kl": ("Clustering loss", "KL divergence to sharper clusters"),
+    "pl": ("Pseudo-label loss", "cross-entropy on balanced pseudo-labels"),
+    "val_accuracy": ("Validation accuracy", "on labels held out to choose the epoch"),
+    "val_loss": ("Validation loss", "on the same nodes"),
+    "moved": ("Labels that changed", "fraction of nodes, since the last check"),
+}
+LATE = ("kl", "pl")  # losses that start after the warm-up
+HELD = ("moved",)  # measured every few epochs, and drawn as constant in between
+LEFT_OUT = ("epoch", "seconds", "marginal_error")
+MOST_POINTS = 600  # of a curve, as many as its pixels
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One figure: what it is, its value, and a few words on it."""
+    """One key figure: its name, its value, and a caption of a few words."""
 
     name: str
     value: str
-    words: str = ""
+    caption: str = ""
 
 
 def headline(data: ReportData) -> str:
-    """What was found, in a sentence: "2,568 of 2,708 nodes labelled from 140 labels; mean confidence 0.83"."""
+    """The result in a sentence: "2,568 of 2,708 nodes labelled from 140 labels; mean confidence 0.83"."""
     given = int((data.given >= 0).sum())
     found = int(data.found.sum())
     text = f"{found:,} of {plural(len(data.given), 'node')} labelled from {plural(given, 'label')}"
@@ -34,7 +49,7 @@ def headline(data: ReportData) -> str:
 
 
 def tiles(data: ReportData) -> list[Tile]:
-    """The key figures, most wanted first; those that are not known are left out."""
+    """The key figures, most important first; unknown ones are left out."""
     found = data.found
     made = [Tile("Nodes labelled", f"{found.sum():,}", f"of {plural(len(found), 'node')}")]
     made.append(
@@ -45,7 +60,7 @@ def tiles(data: ReportData) -> list[Tile]:
     held = held_out(data)
     if held.any() and data.truth is not None:
         right = float((data.predicted[held] == data.truth[held]).mean())
-        made.append(Tile("Accuracy", share(right), f"on {plural(int(held.sum()), 'held-out node')}"))
+        made.append(Tile("Accuracy", percentage(right), f"on {plural(int(held.sum()), 'held-out node')}"))
     if data.reliability is not None and data.reliability.bins:
         made.append(Tile("Calibration error", f"{data.reliability.error:.3f}", "0 is perfect"))
     if data.abstain is not None:
@@ -56,17 +71,18 @@ def tiles(data: ReportData) -> list[Tile]:
     return made
 
 
-def facts(data: ReportData) -> list[Tile]:
-    return [Tile(str(name)[:1].upper() + str(name)[1:], number(value)) for name, value in data.facts]
+def summary_rows(data: ReportData) -> list[Tile]:
+    """The properties of the graph, formatted."""
+    return [Tile(str(name)[:1].upper() + str(name)[1:], number(value)) for name, value in data.summary_rows]
 
 
 def held_out(data: ReportData) -> np.ndarray:
-    """(n,) the nodes to judge by: their label is known, training was not given it, and they were labelled."""
+    """(n,) nodes that accuracy is measured on: labelled by the model, with a known label that was not trained on."""
     return data.found & (data.truth >= 0) if data.truth is not None else np.zeros(len(data.given), dtype=bool)
 
 
 def label_counts(data: ReportData) -> list[int]:
-    """(K,) how many nodes have each label, given or found."""
+    """(K,) number of nodes with each label, given or predicted."""
     labels = data.labels
     counts: list[int] = np.bincount(labels[labels >= 0], minlength=len(data.classes)).tolist()
     return counts
@@ -89,7 +105,7 @@ def class_shares(data: ReportData) -> dict[str, Any]:
 
 
 def confidence_histogram(data: ReportData) -> dict[str, Any] | None:
-    """How many nodes without a given label have a confidence in each twentieth; None if every label was given."""
+    """Number of nodes without a given label in each of 20 bins of confidence; None if every label was given."""
     open_nodes = data.given < 0
     if not open_nodes.any():
         return None
@@ -110,14 +126,15 @@ def confusion(data: ReportData) -> dict[str, Any] | None:
     place[shown] = np.arange(len(shown))
     size = len(shown) + (k > len(shown))
     counts = np.bincount(place[truth] * size + place[found], minlength=size * size).reshape(size, size)
-    right = truth == found  # among the others, to be taken for another of them is not right
+    right = truth == found  # a mistake among the other classes is one too, though row and column are the same
     names = [shortened(data.classes[i]) for i in shown] + [f"{k - len(shown):,} others"] * (size - len(shown))
     return {
         "names": names,
         "rows": counts.tolist(),
         "shares": (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)).round(3).tolist(),
         "recall": [
-            share(float(right[place[truth] == row].mean())) if total else "–" for row, total in enumerate(counts.sum(1))
+            percentage(float(right[place[truth] == row].mean())) if total else "–"
+            for row, total in enumerate(counts.sum(1))
         ],
         "nodes": int(held.sum()),
         "right": int(right.sum()),
@@ -126,8 +143,35 @@ def confusion(data: ReportData) -> dict[str, Any] | None:
     }
 
 
+def training_curves(data: ReportData) -> dict[str, Any] | None:
+    """The training curves in the order they are drawn; None without a number to draw."""
+    columns = {name: [_finite(value) for value in values] for name, values in data.history.items()}
+    columns |= {name: _held(columns[name]) for name in HELD if name in columns}
+    epochs = _epoch_numbers(columns)
+    wanted = [name for name in NAMES if name in columns] + [name for name in columns if name not in {*NAMES, *LEFT_OUT}]
+    drawn = [name for name in wanted if any(value is not None for value in columns[name])]
+    if not drawn or not epochs:
+        return None
+    starts = [first for name in LATE if name in columns and (first := _first(columns[name])) is not None]
+    kept = _kept(len(epochs))
+    return {
+        "epochs": [epochs[i] for i in kept],
+        "warmup": epochs[min(starts)] if starts and min(starts) > 0 else None,
+        "best": data.best_epoch,
+        "curves": [
+            {
+                "title": NAMES.get(name, (name, ""))[0],
+                "caption": NAMES.get(name, (name, ""))[1],
+                "isFraction": name in ("val_accuracy", "moved"),
+                "values": [columns[name][i] for i in kept],
+            }
+            for name in drawn
+        ],
+    }
+
+
 def _mistakes(data: ReportData, truth: np.ndarray, found: np.ndarray) -> list[tuple[int, str, str]]:
-    """How often, the true class, the class it was taken for: the most frequent first, over all classes."""
+    """(count, true class, predicted class) of the most frequent mistakes over all classes."""
     wrong = truth != found
     pairs, counts = np.unique(np.stack([truth[wrong], found[wrong]], axis=1), axis=0, return_counts=True)
     first = np.argsort(-counts, kind="stable")[:MISTAKES]
@@ -142,3 +186,40 @@ def _present(data: ReportData) -> str:
 def _epochs(data: ReportData) -> str:
     epochs = len(next(iter(data.history.values()), ()))
     return plural(epochs, "epoch") if epochs else ""
+
+
+def _epoch_numbers(columns: dict[str, list[float | None]]) -> list[float]:
+    counted: list[float] = [float(i + 1) for i in range(len(next(iter(columns.values()), [])))]
+    given = columns.get("epoch", [])
+    return (
+        [count if value is None else value for count, value in zip(counted, given, strict=True)] if given else counted
+    )
+
+
+def _kept(count: int) -> list[int]:
+    """Which epochs are drawn: all, or every second, third, ..., and always the last.
+
+    >>> _kept(3), _kept(1500)[-2:]
+    ([0, 1, 2], [1497, 1499])
+    """
+    return sorted({*range(0, count, math.ceil(count / MOST_POINTS)), count - 1})
+
+
+def _first(values: Sequence[float | None]) -> int | None:
+    return next((i for i, value in enumerate(values) if value is not None), None)
+
+
+def _held(values: Sequence[float | None]) -> list[float | None]:
+    """
+    >>> _held([None, 0.2, None, None, 0.1, None])
+    [None, 0.2, 0.2, 0.2, 0.1, 0.1]
+    """
+    held: list[float | None] = []
+    for value in values:
+        held.append(value if value is not None or not held else held[-1])
+    return held
+
+
+def _finite(value: float | None) -> float | None:
+    """Five significant figures: more than a screen shows, and half the file."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.5g}")

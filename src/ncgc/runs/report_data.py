@@ -14,7 +14,7 @@ import numpy as np
 from ncgc import __version__
 from ncgc.errors import GraphError
 from ncgc.report import Abstain, Candidate, Reliability, ReportData, Suggestion, layout_2d
-from ncgc.report.sample import shown_nodes
+from ncgc.report.map_nodes import shown_nodes
 from ncgc.runs.result import RunResult
 from ncgc.runs.spec import defaults_of
 from ncgc.selection.active import names_of
@@ -44,7 +44,7 @@ def report_data(result: RunResult, folder: str | Path) -> ReportData:
         given=result.given,
         predicted=result.predicted,
         probabilities=result.probabilities,
-        facts=_rows(result),
+        summary_rows=_rows(result),
         notes=tables.notes,
         columns=[] if tables.encoder is None else tables.encoder.describe(),
         truth=result.truth,

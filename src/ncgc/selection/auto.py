@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ncgc.datasets import Split
-from ncgc.evaluation.calibration import deal
+from ncgc.evaluation.calibration import assign_folds
 from ncgc.evaluation.metrics import accuracy
 from ncgc.graph import Graph
 from ncgc.training import Watcher
@@ -104,7 +104,7 @@ def choose_method(
     Returns:
         The method and how it was found.
     """
-    fold = deal(graph.labels[split.train], FOLDS, seed)
+    fold = assign_folds(graph.labels[split.train], FOLDS, seed)
     trials: list[Trial] = []
     left_out: list[str] = []
     start = time.perf_counter()

@@ -1,176 +1,115 @@
-"""`ncgc bench`: experiments made run by run, stored as they end, and shown from the store.
-
-Every verb builds a plan, makes the runs that the store lacks and prints the table; stopped, it goes on where it was.
-`ncgc bench show` prints and trains nothing.
-"""
+"""`ncgc bench`: the verbs put together, and those that have no plan of runs: speed, figures and show scale."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ncgc.cli.help import Command, Group
-from ncgc.cli.options import keyword
-from ncgc.cli.screen import Screen, complain, count
+from ncgc.cli.screen import Screen
+from ncgc.datasets.catalogue import find_info
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
-from ncgc_bench.cli.figures import figures
-from ncgc_bench.cli.selection import ABOUT, OPTIONS, experiment, known
-from ncgc_bench.cli.show_scaling import scale
-from ncgc_bench.cli.speed import speed
-from ncgc_bench.leaderboard import beside_authors, ranking, standings
-from ncgc_bench.render import Table, as_csv, as_latex, as_markdown, as_text
+from ncgc_bench.cli.plan_options import OPTIONS, check_names, words
+from ncgc_bench.cli.plan_verbs import RUN_OPTIONS, SHOW_OPTIONS, run_plan, show_plan, verb
+from ncgc_bench.plans import DATASETS
+from ncgc_bench.render import as_markdown, as_text
 from ncgc_bench.store import FOLDER, Store
-from ncgc_bench.summary import QUANTITIES
-from ncgc_bench.tables import Experiment, difference_table, main_table, notes, records
 
-FORMATS = ("text", "markdown", "latex", "csv")
-_FILES = "Files and output"
+SCALE_FORMATS = ("text", "markdown")
+SCALE_FILE = "scale.jsonl"
 
 app = typer.Typer(name="bench", cls=Group, no_args_is_help=False, rich_markup_mode="rich", add_completion=False)
 show_app = typer.Typer(name="show", cls=Group, rich_markup_mode="rich", add_completion=False)
 
 
-def _option(name: str, kind: Any, metavar: str | None, about: str, default: Any) -> inspect.Parameter:
-    flag = "--" + name.replace("_", "-")
-    option = typer.Option(flag, metavar=metavar, help=about, rich_help_panel=_FILES, show_default=False)
-    return keyword(name, Annotated[kind, option], default)
+def speed(
+    datasets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="DATASET", help="Data sets. Default the seven.", show_default=False),
+    ] = None,
+    backbone: Annotated[
+        str, typer.Option("--backbone", metavar="WORD", help="gcn or gat, at the paper's settings. Default gcn.")
+    ] = "gcn",
+    heads: Annotated[int, typer.Option("--heads", metavar="INT", help="Attention heads of GAT. Default 1.")] = 1,
+    rounds: Annotated[int, typer.Option("--rounds", metavar="INT", help="Timed turns of each way. Default 7.")] = 7,
+    memory: Annotated[
+        bool, typer.Option("--memory", help="Peak memory too, and what keeping freed memory gains.")
+    ] = False,
+    methods: Annotated[
+        bool, typer.Option("--methods", help="An epoch of every other method beside its PyG reference instead.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a data set, the means last.")] = False,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="A folder to search for data sets first.")
+    ] = None,
+    show: Annotated[Path | None, typer.Option("--show", metavar="FILE", help="The table of an earlier --json.")] = None,
+) -> int:
+    """Time a whole training epoch beside the same model on PyTorch Geometric layers."""
+    names = [find_info(name).name for name in datasets or ()]
+    from ncgc_bench.speed.command import compare, compare_methods
+    from ncgc_bench.speed.epochs import Options
+    from ncgc_bench.speed.tables import as_table, read_rows
 
-
-_RESULTS = _option("results", Path, "DIR", f"Where results are stored. Default {FOLDER}.", FOLDER)
-RUNNING = (
-    _option("jobs", int, "INT", "Runs at a time, each a process. Default 2.", 2),
-    _option("threads", int, "INT", "Threads of each. Default 1.", 1),
-    _RESULTS,
-    _option("data", Path | None, "DIR", "A folder to look for data sets in first.", None),
-    _option("dry_run", bool, None, "Say how many runs are done and missing, and stop.", False),
-)
-SHOWING = (
-    _option("quantity", str | None, "WORD", f"Of {', '.join(QUANTITIES)}. Default test_accuracy; study: val_accuracy.", None),
-    _option("format", str, "WORD", f"Of {', '.join(FORMATS)}. Default text.", "text"),
-    _option("tables", int | None, "INT", "Only the first so many tables; not for csv.", None),
-    _RESULTS,
-)  # fmt: skip
-
-
-def _verb(
-    kind: str, extra: Sequence[inspect.Parameter], act: Callable[[str, dict[str, Any]], int]
-) -> Callable[..., int]:
-    """A verb with the options of its experiment and ``extra`` ones."""
-
-    def verb(**given: Any) -> int:
-        return act(kind, given)
-
-    signature = inspect.Signature([*OPTIONS[kind], *extra])
-    verb.__name__, verb.__doc__ = kind, ABOUT[kind]
-    verb.__signature__ = signature  # type: ignore[attr-defined]
-    verb.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    return verb
-
-
-def _make(kind: str, given: dict[str, Any]) -> int:
-    """Make what is missing, then print the table."""
-    from ncgc_bench.cli.live import failures, watch
-    from ncgc_bench.pool import make
-
-    for name in ("jobs", "threads"):
-        if given[name] < 1:
-            raise ParameterError(f"--{name} must be a whole number from 1. Got {given[name]} instead.")
-    if given["data"] is not None and not given["data"].is_dir():
-        raise ParameterError(
-            f"The data folder {given['data']} does not exist or is not a folder; give an existing one."
-        )
-    screen = Screen()
-    chosen = experiment(kind, given, screen.say)
-    store = Store(given["results"])
-    runs = [entry.run for entry in chosen.entries]
-    missing, planned = len(store.missing(runs)), len({run.key for run in runs})
-    if missing and not given["dry_run"]:
-        check_folder(given["results"], overwrite=True)
-    quantity = _quantity(kind, None)
-    root = None if given["data"] is None else str(given["data"])
-    view = watch(chosen.entries, store, screen.console, given["jobs"], quantity)
-    stopped = False
-    try:
-        screen.say(f"{count(planned, 'run')}: {planned - missing} done, {missing} to make.")
-        if given["dry_run"]:
-            return 0
-        with view, closing(
-            make(runs, store, chosen.file, given["jobs"], given["threads"], root, started=view.started)
-        ) as outcomes:  # fmt: skip
-            for outcome in outcomes:
-                view.finished(outcome)
-    except KeyboardInterrupt:
-        stopped = True
-    if planned > len(store.missing(runs)):
-        _print(chosen, store, quantity, "text", screen)
-    for sentence in failures(view.failed, view.name):
-        complain(sentence)
-    if stopped:
-        done = planned - len(store.missing(runs))
-        complain(f"Interrupted: {done} of {count(planned, 'run')} are done and stored; the same command goes on.", "")
-        return 130
-    return 2 if view.failed else 0
-
-
-def _show(kind: str, given: dict[str, Any]) -> int:
-    """Print from the store alone."""
-    known([given["format"]], FORMATS, "format")
-    quantity = _quantity(kind, given["quantity"])
-    aside = Screen(to_stderr=True)
-    chosen = experiment(kind, given, aside.say)
-    if given["tables"] is not None and given["tables"] < 1:
-        raise ParameterError(f"--tables must be a whole number from 1. Got {given['tables']} instead.")
-    _print(chosen, Store(given["results"]), quantity, given["format"], Screen(), given["tables"])
+    if show is not None:
+        typer.echo(as_table(read_rows(show)))
+        return 0
+    options = Options(backbone, heads, rounds, memory, None if data is None else str(data))
+    (compare_methods if methods else compare)(names or DATASETS, options, as_json)
     return 0
 
 
-def _quantity(kind: str, asked: str | None) -> str:
-    if asked is None:
-        return "val_accuracy" if kind == "study" else "test_accuracy"
-    return known([asked], list(QUANTITIES), "quantity")[0]
+def figures(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where they go. Default docs/figures.")] = Path(
+        "docs/figures"
+    ),
+    settings: Annotated[
+        str, typer.Option("--settings", metavar="NAME", help="Whose results: default, paper, … Default default.")
+    ] = "default",
+    formats: Annotated[
+        str, typer.Option("--formats", metavar="NAMES", help="svg, pdf or png, with commas. Default svg.")
+    ] = "svg",
+    results: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help=f"Where results are stored. Default {FOLDER}.")
+    ] = FOLDER,
+) -> int:
+    """Draw what the store holds: sweeps, ablation, accuracy against labels and against time."""
+    if find_spec("matplotlib") is None:
+        raise ParameterError("Figures need matplotlib, which is not installed; pip install 'ncgc[bench]'.")
+    from ncgc_bench.figures import draw_all
+
+    check_folder(out, overwrite=True)
+    store = Store(results)
+    drawn = draw_all(store, out, settings, words(formats, "--formats"))
+    screen = Screen()
+    for path in drawn:
+        screen.console.print(str(path), soft_wrap=True)
+    if not drawn:
+        screen.say(f"{results} holds nothing to draw yet; make some runs with 'ncgc bench sweep' and the like.")
+    return 0
 
 
-def _print(chosen: Experiment, store: Store, quantity: str, form: str, screen: Screen, most: int | None = None) -> None:
-    """The tables, or the first of them, on stdout; what they rest on beneath, or beside a CSV on stderr."""
-    said = notes(chosen, store, quantity)
-    if form == "csv":
-        typer.echo(as_csv(records(chosen, store, quantity)), nl=False)
-        for sentence in said:
-            typer.echo(sentence, err=True)
-        return
-    width = screen.console.width if screen.console.is_terminal else None
-    for table in _tables(chosen, store, quantity)[:most]:
+def show_scale(
+    form: Annotated[
+        str, typer.Option("--format", metavar="WORD", help=f"Of {', '.join(SCALE_FORMATS)}. Default text.")
+    ] = "text",
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", metavar="DIR", help=f"The folder that {SCALE_FILE} is in.", show_default=False),
+    ] = None,
+) -> int:
+    """How reading, training by parts and memory grow with the number of nodes, as measured."""
+    check_names([form], SCALE_FORMATS, "format")
+    from ncgc_bench.scaling.tables import read_rows, tables
+
+    for table in tables(read_rows((FOLDER if results is None else results) / SCALE_FILE)):
         typer.echo()
-        if form == "text":
-            typer.echo(as_text(table, width))
-        else:
-            typer.echo(as_markdown(table) if form == "markdown" else as_latex(table))
+        typer.echo(as_text(table) if form == "text" else as_markdown(table))
     typer.echo()
-    for sentence in said:
-        if form == "text":
-            screen.say(sentence)
-        else:
-            typer.echo(f"% {sentence}" if form == "latex" else f"{sentence}\n")
-
-
-def _tables(chosen: Experiment, store: Store, quantity: str) -> list[Table]:
-    if chosen.kind == "leaderboard" and quantity == "test_accuracy":
-        found = [ranking(chosen, store), standings(chosen, store), beside_authors(chosen, store)]
-    else:
-        found = [main_table(chosen, store, quantity), difference_table(chosen, store, quantity)]
-    return [table for table in found if table is not None]
-
-
-for _kind in OPTIONS:
-    app.command(_kind, cls=Command)(_verb(_kind, RUNNING, _make))
-    show_app.command(_kind, cls=Command)(_verb(_kind, SHOWING, _show))
-show_app.command("scale", cls=Command)(scale)
+    return 0
 
 
 def _without_verb(context: typer.Context) -> None:
@@ -178,6 +117,10 @@ def _without_verb(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
+for _kind in OPTIONS:
+    app.command(_kind, cls=Command)(verb(_kind, RUN_OPTIONS, run_plan))
+    show_app.command(_kind, cls=Command)(verb(_kind, SHOW_OPTIONS, show_plan))
+show_app.command("scale", cls=Command)(show_scale)
 show_app.callback(invoke_without_command=True, help="Print an experiment's table from the store; nothing is trained.")(
     _without_verb
 )

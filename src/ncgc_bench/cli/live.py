@@ -1,4 +1,4 @@
-"""What a long experiment shows while it runs: a table that fills on a terminal, a line a run elsewhere."""
+"""Progress of a long experiment: on a terminal a table that fills, elsewhere a line a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ncgc.runs.spec import RunSpec
 from ncgc_bench.plans import Entry
 from ncgc_bench.pool import Outcome
 from ncgc_bench.store import Store
-from ncgc_bench.summary import Figures, grid
+from ncgc_bench.summary import Cell, grid
 
 MARK = "▸"
 BESIDES = 5  # lines that are not rows of the table: its title, bar and spaces
@@ -27,7 +27,15 @@ LEAST = 6  # characters of the narrowest cell
 
 
 class Watch:
-    """Counts what is started and ended, and says it in lines; :class:`LiveTable` draws it instead."""
+    """Progress in lines, one a run.
+
+    Args:
+        entries: the plan.
+        store: the stored runs.
+        console: where to print.
+        jobs: runs at a time, for the time left.
+        quantity: what :class:`LiveTable` shows.
+    """
 
     def __init__(self, entries: Sequence[Entry], store: Store, console: Console, jobs: int, quantity: str):
         self.entries, self.store, self.console, self.jobs, self.quantity = entries, store, console, jobs, quantity
@@ -46,9 +54,11 @@ class Watch:
         pass
 
     def started(self, run: RunSpec) -> None:
+        """Note that a run has begun."""
         self.running[run.key] = time.monotonic()
 
     def finished(self, outcome: Outcome) -> None:
+        """Note that a run has ended, well or not, and show it."""
         self.running.pop(outcome.run.key, None)
         self.waiting.pop(outcome.run.key, None)
         self.ended += 1
@@ -57,43 +67,53 @@ class Watch:
         self.show(outcome)
 
     def show(self, outcome: Outcome) -> None:
-        said = f"{self.ended}/{self.total}  {self.name(outcome.run)}  "
+        """Print a line on a run that has ended."""
+        line = f"{self.ended}/{self.total}  {self.name(outcome.run)}  "
         if outcome.record is None:
-            said += f"failed: {outcome.problem}"
+            line += f"failed: {outcome.problem}"
         else:
-            said += f"test {percent(outcome.record['test_accuracy'])}"
+            line += f"test {percent(outcome.record['test_accuracy'])}"
             if outcome.record["val_accuracy"] is not None:
-                said += f"  val {percent(outcome.record['val_accuracy'])}"
-            said += f"  {seconds(outcome.record['seconds'])}"
+                line += f"  val {percent(outcome.record['val_accuracy'])}"
+            line += f"  {seconds(outcome.record['seconds'])}"
         left = self.left()
-        self.console.print(said + (f"  ({duration(left)} left)" if left else ""), soft_wrap=True)
+        self.console.print(line + (f"  ({duration(left)} left)" if left else ""), soft_wrap=True)
 
     def name(self, run: RunSpec) -> str:
+        """Column, row and seed of a run."""
         entry = self.places[run.key][0]
         return " ".join(filter(None, (entry.column, *entry.row, f"seed {run.seed}")))
 
     def left(self) -> float | None:
-        """Seconds until all is done, from what like runs took; None before the first."""
+        """Seconds until all is done, from the times of similar runs; None before the first has ended."""
         known = [
             (key, record["seconds"]) for key in self.places if (record := self.store.find(self.places[key][0].run))
         ]
         now = time.monotonic()
         return time_left(
-            [(likeness(self.places[key][0]), took) for key, took in known],
-            [(likeness(self.places[key][0]), now - self.running.get(key, now)) for key in self.waiting],
+            [(similarity_key(self.places[key][0]), took) for key, took in known],
+            [(similarity_key(self.places[key][0]), now - self.running.get(key, now)) for key in self.waiting],
             self.jobs,
         )
 
 
-def likeness(entry: Entry) -> tuple[str, str, str]:
-    """What decides how long a run takes, the most telling first."""
+def similarity_key(entry: Entry) -> tuple[str, str, str]:
+    """What the time of a run depends on, the most important first."""
     return entry.dataset, entry.backbone or entry.variant, entry.variant
 
 
 def time_left(
     done: Sequence[tuple[tuple[str, ...], float]], waiting: Sequence[tuple[tuple[str, ...], float]], jobs: int
 ) -> float | None:
-    """Σ over waiting runs of the mean time of the most alike that are done, less what has passed, over the jobs.
+    """Estimate the time left: Σ over waiting runs of the mean time of the most similar done ones, over the jobs.
+
+    Args:
+        done: key and seconds of each run that is done; keys with a longer common beginning are more similar.
+        waiting: key and seconds so far of each run that is not.
+        jobs: runs at a time.
+
+    Returns:
+        Seconds; None where no run is done.
 
     >>> time_left([(("cora", "gcn"), 2.0), (("photo", "gcn"), 6.0)], [(("cora", "gat"), 0.0), (("cs", "gcn"), 0.0)], 2)
     3.0
@@ -112,7 +132,8 @@ def time_left(
 
 
 def duration(length: float) -> str:
-    """
+    """A length in seconds, in words.
+
     >>> duration(12.3), duration(400), duration(7300)
     ('12 s', '7 min', '2 h 2 min')
     """
@@ -123,7 +144,7 @@ def duration(length: float) -> str:
 
 
 class LiveTable(Watch):
-    """The table as it fills: mean ± deviation (done/planned), runs at hand marked, a bar and the time left beneath."""
+    """Progress as a table that fills: mean ± deviation (done/planned), running cells marked, a bar and the time left beneath."""
 
     def __enter__(self) -> LiveTable:
         self.live = Live(
@@ -166,30 +187,30 @@ class LiveTable(Watch):
 
     def _bar(self, width: int) -> Table:
         left = self.left()
-        said = f"{self.ended}/{self.total} runs"
-        said += f", {len(self.failed)} failed" if self.failed else ""
-        said += "" if left is None else f", {duration(left)} left"
+        text = f"{self.ended}/{self.total} runs"
+        text += f", {len(self.failed)} failed" if self.failed else ""
+        text += "" if left is None else f", {duration(left)} left"
         line = Table.grid(padding=(0, 1, 0, 0))
-        room = width - len(said) - 2
+        room = width - len(text) - 2
         if room >= 8:
-            line.add_row(ProgressBar(max(1, self.total), self.ended, width=min(40, room)), Text(said))
+            line.add_row(ProgressBar(max(1, self.total), self.ended, width=min(40, room)), Text(text))
         else:
-            line.add_row(Text(said, overflow="ellipsis", no_wrap=True))
+            line.add_row(Text(text, overflow="ellipsis", no_wrap=True))
         return line
 
 
-def _full(cell: Figures) -> str:
+def _full(cell: Cell) -> str:
     if not cell.values:
         return f"({cell.done}/{cell.planned})" if cell.done else ""
     spread = "" if math.isnan(cell.deviation) else f" ± {cell.deviation:.1f}"
     return f"{cell.mean:.1f}{spread} ({cell.done}/{cell.planned})"
 
 
-def _short(cell: Figures) -> str:
+def _short(cell: Cell) -> str:
     return f"{cell.mean:.1f} ({cell.done}/{cell.planned})" if cell.values else ""
 
 
-def _mean(cell: Figures) -> str:
+def _mean(cell: Cell) -> str:
     return f"{cell.mean:.1f}" if cell.values else ""
 
 
@@ -197,7 +218,16 @@ FORMS = (_full, _short, _mean)
 
 
 def fitting(columns: Sequence[str], cells: Any, room: int) -> tuple[int, int]:
-    """The longest form of cells with which all columns fit, else the shortest and how many columns then do."""
+    """Choose how much of each cell to show.
+
+    Args:
+        columns: titles of the columns.
+        cells: all cells of the table.
+        room: characters.
+
+    Returns:
+        The longest form (an index of FORMS) with which all columns fit, else the shortest, and how many columns then fit.
+    """
     cells = list(cells)
     for number, form in enumerate(FORMS):
         # two for the gap, two for the mark
@@ -220,13 +250,20 @@ def window(items: Sequence[Any], first: int, size: int) -> Sequence[Any]:
 
 
 def watch(entries: Sequence[Entry], store: Store, console: Console, jobs: int, quantity: str) -> Watch:
-    """The table on a terminal, lines elsewhere."""
+    """A :class:`LiveTable` on a terminal, a :class:`Watch` elsewhere; the arguments are theirs."""
     kind = LiveTable if console.is_terminal else Watch
     return kind(entries, store, console, jobs, quantity)
 
 
 def failures(failed: Sequence[Outcome], name: Any) -> list[str]:
-    """A sentence for each different problem, with the runs that had it.
+    """A sentence for each different problem, with the number of runs that had it.
+
+    Args:
+        failed: the runs that failed.
+        name: run → its name.
+
+    Returns:
+        One sentence each.
 
     >>> run = RunSpec.on_dataset("digits", "few")
     >>> failures([Outcome(run, None, "No memory."), Outcome(run, None, "No memory.")], lambda run: "digits seed 0")
@@ -235,8 +272,8 @@ def failures(failed: Sequence[Outcome], name: Any) -> list[str]:
     groups: dict[str, list[RunSpec]] = defaultdict(list)
     for outcome in failed:
         groups[outcome.problem or ""].append(outcome.run)
-    said = []
+    sentences = []
     for problem, runs in groups.items():
         more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-        said.append(f"{count(len(runs), 'run')} failed ({name(runs[0])}{more}): {problem}")
-    return said
+        sentences.append(f"{count(len(runs), 'run')} failed ({name(runs[0])}{more}): {problem}")
+    return sentences

@@ -1,4 +1,4 @@
-"""The figures, from the store through the plans: what was not run is not drawn."""
+"""The figures, drawn from the store through the plans: runs that are missing are left out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,20 @@ def draw_all(store: Store, folder: Path, settings: str = "default", formats: Seq
     """Draw every figure that the store has runs for, and return the files in the order they were drawn.
 
     Sweeps of β, ε and T and the ablation, one figure a backbone; accuracy against labels per class; accuracy against
-    seconds; the leaderboard. A cell shows the runs that are there; a figure without any is not drawn.
+    seconds; the leaderboard. A cell shows the runs that are stored; a figure without any is not drawn.
+
+    Args:
+        store: the stored runs.
+        folder: where the files go; made if need be.
+        settings: name of the settings whose runs are drawn.
+        formats: of svg, png and pdf.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        ParameterError: a format or the settings are unknown.
+        OutputError: the folder cannot be made.
 
     >>> import tempfile
     >>> draw_all(Store(tempfile.mkdtemp()), Path(tempfile.mkdtemp()))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncgc_bench.figures.lookup import covered, gather, runs_in_words
-from ncgc_bench.figures.style import BACKBONE_NAMES, DATASET_NAMES, OURS, PAPER, QUIET, panels
-from ncgc_bench.plans import ABLATION, ablation_plan
+from ncgc_bench.figures.style import ACCENT, DATASET_NAMES, INK, PAPER, QUIET, panels
+from ncgc_bench.plans import ABLATION, BACKBONE_NAMES, ablation_plan
 from ncgc_bench.published import published
 from ncgc_bench.store import Store
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PARTS = tuple(name for name in ABLATION if name != "ncgc")
+PARTS = tuple(name for name, changes in ABLATION.items() if changes)
 TAKEN_OUT = {
     "no soft orthogonality": "soft orthogonality", "no KL": "the clustering loss (KL)", "no PL": "the pseudo-label loss (PL)",
     "no Sinkhorn": "Sinkhorn's balance",
@@ -31,14 +31,15 @@ WIDEST = 12.0  # points to either side; what lies beyond is an arrow with its va
 
 @dataclass(frozen=True)
 class Difference:
-    """Mean of paired differences in points, and half its 95 % interval (None from one pair)."""
+    """Mean of paired differences in points, and half the width of its 95 % interval (None from one pair)."""
 
     mean: float
     half: float | None
 
     @classmethod
     def of(cls, without: dict[int, dict[str, Any]], full: dict[int, dict[str, Any]]) -> Difference | None:
-        """
+        """The difference of two cells, seed → record, on the seeds that both have; None without a pair.
+
         >>> Difference.of({0: {"test_accuracy": 0.8}}, {0: {"test_accuracy": 0.75}, 1: {"test_accuracy": 0.1}}).mean
         5.0
         """
@@ -55,16 +56,26 @@ class Difference:
 
 
 def draw_ablations(store: Store, settings: str) -> dict[str, Figure]:
-    """File name → figure, one a backbone that the store has any pair of."""
+    """Draw what each part is worth, one figure a backbone.
+
+    Args:
+        store: the stored runs.
+        settings: name of the settings.
+
+    Returns:
+        File name → figure, of the backbones with any pair of runs.
+    """
     figures = {}
     for backbone, datasets in covered(settings).items():
-        cells = gather(ablation_plan(datasets, (backbone,), settings=settings), store, lambda e: (e.dataset, e.variant))
+        plan = ablation_plan(datasets, (backbone,), settings=settings)
+        cells = gather(plan, store, lambda e: (e.dataset, e.variant))
+        full = gather((e for e in plan if e.reference), store, lambda e: e.dataset)
         differences = {
             (name, part): found
             for name in datasets
             for part in PARTS
-            if (name, part) in cells and (name, "ncgc") in cells
-            if (found := Difference.of(cells[name, part], cells[name, "ncgc"])) is not None
+            if (name, part) in cells and name in full
+            if (found := Difference.of(cells[name, part], full[name])) is not None
         }
         # the plain backbone alone belongs to the table: an ablation takes out one part
         wide = [name for name in datasets if any((name, part) in differences for part in PARTS if part != "plain")]
@@ -95,7 +106,7 @@ def _draw(backbone: str, datasets: list[str], differences: dict[tuple[str, str],
     for number, (place, name) in enumerate(zip(places, datasets, strict=True)):
         _panel(place, name, differences, papers, named=number % 4 == 0)
         place.set_xlim(low - room, high + room)
-        _mark_the_far(place, name, differences, papers, low, high)
+        _mark_outliers(place, name, differences, papers, low, high)
     figure.supxlabel("difference in points; left of 0: the part helps", fontsize=8.5, color=QUIET)
     return figure
 
@@ -125,9 +136,9 @@ def _panel(
     for row, part in enumerate(PARTS):
         found, paper = differences.get((dataset, part)), papers.get((dataset, part))
         if found is not None:
-            axes.barh(row, found.mean, height=0.55, color=OURS if found.mean < 0 else "#99C9E3", label=part)
+            axes.barh(row, found.mean, height=0.55, color=ACCENT if found.mean < 0 else "#99C9E3", label=part)
             if found.half is not None:
-                axes.errorbar(found.mean, row, xerr=found.half, color="#222222", linewidth=1, capsize=2)
+                axes.errorbar(found.mean, row, xerr=found.half, color=INK, linewidth=1, capsize=2)
         if paper is not None:
             axes.plot([paper], [row], marker="o", markersize=4.5, markerfacecolor="white", color=PAPER, linewidth=0)
     axes.axvline(0, color="#888888", linewidth=0.8)
@@ -138,7 +149,7 @@ def _panel(
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
 
 
-def _mark_the_far(
+def _mark_outliers(
     axes: Axes,
     dataset: str,
     differences: dict[tuple[str, str], Difference],
@@ -149,7 +160,7 @@ def _mark_the_far(
     """What lies outside the panel, as an arrow at its edge with the value in points."""
     for row, part in enumerate(PARTS):
         found, paper = differences.get((dataset, part)), papers.get((dataset, part))
-        for value, colour in ((None if found is None else found.mean, OURS), (paper, PAPER)):
+        for value, colour in ((None if found is None else found.mean, ACCENT), (paper, PAPER)):
             if value is None or low <= value <= high:
                 continue
             edge, sign = (low, "◂") if value < low else (high, "▸")

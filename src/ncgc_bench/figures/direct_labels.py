@@ -1,4 +1,4 @@
-"""Names beside what they name: at the ends of lines, and next to points, moved apart where they would overlap."""
+"""Labels without a legend: at the ends of lines and next to points, moved apart where they would overlap."""
 
 from __future__ import annotations
 
@@ -24,6 +24,15 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
     Wanted places that collide form a block around their mean; blocks that collide are joined (pool adjacent violators).
 
+    Args:
+        wanted: the ideal places.
+        gap: least distance of two.
+        low: lower bound.
+        high: upper bound.
+
+    Returns:
+        A place for each wanted one.
+
     >>> spread([1.0, 1.0, 9.0], 2.0, 0.0, 10.0)
     [0.0, 2.0, 9.0]
     """
@@ -47,7 +56,13 @@ def _start(block: Sequence[float], gap: float, low: float, high: float) -> float
 
 
 def label_ends(axes: Axes, x: float, ends: Sequence[tuple[float, float, str, str]]) -> None:
-    """A name at each line's end (x, y, name, colour), in a column that begins at ``x``, with a hair to its line if moved."""
+    """Write a name at each line's end, with a hairline to the line where the name is moved.
+
+    Args:
+        axes: the panel.
+        x: where the column of names begins.
+        ends: (x, y, name, colour) of each line's last point.
+    """
     figure = settled(axes)
     low, high = axes.get_ylim()
     gap = (high - low) * SIZE * 1.25 * figure.dpi / 72 / axes.get_window_extent().height
@@ -60,7 +75,13 @@ def label_ends(axes: Axes, x: float, ends: Sequence[tuple[float, float, str, str
 def label_points(
     axes: Axes, named: Sequence[tuple[float, float, str, str]], others: Sequence[tuple[float, float]]
 ) -> None:
-    """A name beside each point (x, y, name, colour) where it covers least of other names and of any point."""
+    """Write a name beside each point, where it covers least of other names and points.
+
+    Args:
+        axes: the panel.
+        named: (x, y, name, colour) of each point with a name.
+        others: (x, y) of points without one.
+    """
     figure = settled(axes)
     renderer, frame = figure.canvas.get_renderer(), axes.get_window_extent()
     points = [axes.transData.transform(point) for point in [(x, y) for x, y, *_ in named] + list(others)]
@@ -86,7 +107,7 @@ def label_points(
 
 
 def settled(axes: Axes) -> Any:
-    """The panel's figure with its panels where they will stay: lengths in pixels have a meaning from here on."""
+    """The figure of a panel with its layout final, so that lengths in pixels have a meaning from here on."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure: Any = axes.figure

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ncgc_bench.figures.direct_labels import label_ends
 from ncgc_bench.figures.lookup import Summary, accuracy_of, covered, gather, runs_in_words
-from ncgc_bench.figures.style import BACKBONE_NAMES, COLOURS, DATASET_NAMES, INK, OTHER_NAMES, QUIET, listed, panels
-from ncgc_bench.plans import DATASETS, LABELS, labels_plan
+from ncgc_bench.figures.style import DATASET_NAMES, INK, OTHER_NAMES, PALETTE, QUIET, listed, panels
+from ncgc_bench.plans import BACKBONE_NAMES, DATASETS, LABELS, VARIANT_NAMES, VARIANTS, labels_plan
 from ncgc_bench.store import Store
 
 if TYPE_CHECKING:
@@ -18,10 +18,21 @@ if TYPE_CHECKING:
 
 Line = tuple[str | None, str]  # backbone, variant
 Lines = dict[Line, dict[float, Summary]]
+# variant → dashes and width of its line
+STROKES: dict[str, tuple[Any, float]] = {"ncgc": ("-", 2.0), "plain": ((0, (4, 2)), 1.4)}
+DOTTED: tuple[Any, float] = ((0, (1, 1.5)), 1.4)  # methods without a backbone
 
 
 def draw_labels(store: Store, settings: str) -> dict[str, Figure]:
-    """File name → figure: one with a panel a data set, or none."""
+    """Draw accuracy against labels per class, a panel a data set.
+
+    Args:
+        store: the stored runs.
+        settings: name of the settings.
+
+    Returns:
+        File name → figure: one, or none without runs.
+    """
     plan = [
         entry
         for backbone, datasets in covered(settings).items()
@@ -52,10 +63,10 @@ def _title(lines: dict[str, Lines]) -> str:
     fewest = min(count for own in lines.values() for curve in own.values() for count in curve)
     gains: dict[str, list[float]] = {}
     for own in lines.values():
-        for backbone, variant in own:
-            plain = own.get((backbone, "plain"), {})
-            if variant == "ncgc" and backbone and fewest in own[backbone, variant] and fewest in plain:
-                gains.setdefault(backbone, []).append(own[backbone, variant][fewest].mean - plain[fewest].mean)
+        for backbone in BACKBONE_NAMES:
+            full, plain = (own.get((backbone, variant), {}) for variant in VARIANTS)
+            if fewest in full and fewest in plain:
+                gains.setdefault(backbone, []).append(full[fewest].mean - plain[fewest].mean)
     if not gains:
         return "Accuracy against labels per class"
     words = listed([f"{BACKBONE_NAMES[name]} by {np.mean(values):+.1f}" for name, values in gains.items()])
@@ -67,11 +78,11 @@ def _name(line: Line) -> str:
     backbone, variant = line
     if backbone is None:
         return OTHER_NAMES.get(variant, variant)
-    return f"{BACKBONE_NAMES[backbone]} {'NCGC' if variant == 'ncgc' else variant}"
+    return f"{BACKBONE_NAMES[backbone]} {VARIANT_NAMES.get(variant, variant)}"
 
 
 def _colour(line: Line) -> str:
-    return INK if line[0] is None else COLOURS[line[0]]
+    return INK if line[0] is None else PALETTE[line[0]]
 
 
 def _panel(axes: Axes, lines: Lines) -> None:
@@ -82,15 +93,14 @@ def _panel(axes: Axes, lines: Lines) -> None:
         counts = sorted(curve)
         means = np.array([curve[count].mean for count in counts])
         around = np.array([curve[count].deviation for count in counts])
-        dashes = {"ncgc": "-", "plain": (0, (4, 2))}.get(line[1], (0, (1, 1.5)))
+        dashes, width = STROKES.get(line[1], DOTTED)
         axes.fill_between(counts, means - around, means + around, color=_colour(line), alpha=0.07, linewidth=0)
-        wide = 2.0 if line[1] == "ncgc" else 1.4
         axes.plot(
             counts,
             means,
             color=_colour(line),
             linestyle=dashes,
-            linewidth=wide,
+            linewidth=width,
             marker="o",
             markersize=3,
             label=_name(line),

@@ -1,4 +1,4 @@
-"""The leaderboard as a picture: mean test accuracy over the graphs against the seconds of a training, a dot a method."""
+"""The leaderboard as a figure: mean test accuracy over the graphs against the seconds of a training, a point a method."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import numpy as np
 
 from ncgc_bench.figures.direct_labels import label_points
 from ncgc_bench.figures.lookup import covered
-from ncgc_bench.figures.style import FAMILY_COLOURS, QUIET, panels
+from ncgc_bench.figures.style import FAMILY_PALETTE, QUIET, panels
 from ncgc_bench.leaderboard import title
-from ncgc_bench.plans import DATASETS, VARIANTS, leaderboard_plan
+from ncgc_bench.plans import DATASETS, LEADERBOARD_BACKBONES, VARIANTS, leaderboard_plan
 from ncgc_bench.store import Store
-from ncgc_bench.summary import Row, grid
+from ncgc_bench.summary import Grid, Row, grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BACKBONES = ("appnp", "gcn")
 SHOWN = 4.5  # points of accuracy below the best; what is further down stands at the lower edge with its number
 
 
@@ -34,18 +33,31 @@ class Spot:
 
 
 def draw_leaderboard(store: Store, settings: str) -> dict[str, Figure]:
-    """File name → figure: one, or none where no method has been run on all seven graphs."""
+    """Draw mean accuracy against mean seconds, a point a method.
+
+    Args:
+        store: the stored runs.
+        settings: name of the settings.
+
+    Returns:
+        File name → figure: one, or none where no method has all its runs on all seven graphs.
+    """
     own = covered(settings)
-    backbones = tuple(name for name in BACKBONES if own.get(name) == DATASETS)
+    backbones = tuple(name for name in LEADERBOARD_BACKBONES if own.get(name) == DATASETS)
     plan = leaderboard_plan(backbones=backbones, settings=settings, variants=VARIANTS)
     accuracy, seconds = grid(plan, store), grid(plan, store, "seconds")
     spots = []
     for row in accuracy.rows:
-        cells = [accuracy.at(row, column) for column in accuracy.columns]
+        cells = accuracy.row(row)
         if all(cell.complete for cell in cells):
-            taken = np.mean([seconds.at(row, column).mean for column in seconds.columns])
+            taken = np.mean([cell.mean for cell in seconds.row(row)])
             spots.append(
-                Spot(title(row), _family(row), max(float(taken), 1e-3), float(np.mean([cell.mean for cell in cells])))
+                Spot(
+                    title(row),
+                    _family(accuracy, row),
+                    max(float(taken), 1e-3),
+                    float(np.mean([cell.mean for cell in cells])),
+                )
             )
     if not spots:
         return {}
@@ -57,11 +69,14 @@ def draw_leaderboard(store: Store, settings: str) -> dict[str, Figure]:
     return {"leaderboard": figure}
 
 
-def _family(row: Row) -> str:
-    from ncgc.models.registry import find_classifier  # torch comes with it
+def _family(accuracy: Grid, row: Row) -> str:
+    """A name of :data:`FAMILY_PALETTE`."""
+    from ncgc.models.registry import find_classifier  # imports torch
 
     backbone, variant = row
-    return find_classifier(variant).family if not backbone else "ours" if variant == "ncgc" else "our backbones, plain"
+    if not backbone:
+        return find_classifier(variant).family
+    return "ours" if row in accuracy.references else "our backbones, plain"
 
 
 def _heading(spots: list[Spot]) -> str:
@@ -90,7 +105,7 @@ def _panel(axes: Axes, spots: list[Spot]) -> None:
     for spot in sorted(spots, key=lambda spot: -spot.accuracy):
         out = spot in below
         y = floor + step * (below.index(spot) + 0.7) if out else spot.accuracy
-        colour = FAMILY_COLOURS[spot.family]
+        colour = FAMILY_PALETTE[spot.family]
         axes.plot([spot.seconds], [y], color=colour, marker="v" if out else "o", linewidth=0, label=spot.name,
                   markersize=8 if spot.family == "ours" else 6)  # fmt: skip
         named.append((spot.seconds, y, spot.name + (f" {spot.accuracy:.0f} %" if out else ""), colour))
@@ -107,8 +122,8 @@ def _panel(axes: Axes, spots: list[Spot]) -> None:
 def _legend(axes: Axes, families: list[str]) -> None:
     from matplotlib.lines import Line2D
 
-    present = [name for name in FAMILY_COLOURS if name in families]
-    handles = [Line2D([], [], color=FAMILY_COLOURS[name], marker="o", linewidth=0, label=name) for name in present]
+    present = [name for name in FAMILY_PALETTE if name in families]
+    handles = [Line2D([], [], color=FAMILY_PALETTE[name], marker="o", linewidth=0, label=name) for name in present]
     axes.legend(
         handles=handles, loc="upper left", frameon=False, fontsize=8, labelcolor=QUIET, handletextpad=0.2
     ).set_zorder(0)

@@ -1,4 +1,4 @@
-"""From a plan and the store to what a figure shows: the runs of each cell, their mean and spread."""
+"""From a plan and the store to the values of a figure: the runs of each cell, their mean and spread."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ncgc_bench.plans import BACKBONES, DATASETS, Entry
 from ncgc_bench.store import Store
 
 Key = TypeVar("Key")
-Cells = dict[Key, dict[int, dict[str, Any]]]  # of a cell: seed → record
+Cells = dict[Key, dict[int, dict[str, Any]]]  # cell → seed → record
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean and standard deviation (over the runs, n - 1) of so many runs.
+    """Mean, sample standard deviation (0 for one run) and number of runs.
 
     >>> Summary.of([80.0, 82.0])
     Summary(mean=81.0, deviation=1.4142135623730951, runs=2)
@@ -31,11 +31,21 @@ class Summary:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Summary:
+        """The summary of some values, at least one."""
         return cls(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0, len(values))
 
 
 def gather(entries: Iterable[Entry], store: Store, by: Callable[[Entry], Key]) -> Cells[Key]:
-    """The records that the store has of these entries, in the order of the plan; a cell without any is left out."""
+    """Look up the runs of a plan in the store.
+
+    Args:
+        entries: the plan.
+        store: the stored runs.
+        by: entry → its cell.
+
+    Returns:
+        Cell → seed → record, in the order of the plan; a cell without any record is left out.
+    """
     cells: Cells[Key] = {}
     for entry in entries:
         record = store.find(entry.run)
@@ -45,12 +55,21 @@ def gather(entries: Iterable[Entry], store: Store, by: Callable[[Entry], Key]) -
 
 
 def accuracy_of(records: Mapping[int, Mapping[str, Any]]) -> Summary:
-    """Test accuracy in percent."""
+    """Test accuracy of a cell, seed → record, in per cent."""
     return Summary.of([100 * record["test_accuracy"] for record in records.values()])
 
 
 def covered(settings: str) -> dict[str, tuple[str, ...]]:
-    """Backbone → the data sets that the settings have something for; a sentence if they have nothing at all.
+    """The backbones and data sets that named settings cover.
+
+    Args:
+        settings: name of the settings.
+
+    Returns:
+        Backbone → data sets.
+
+    Raises:
+        ParameterError: the settings are unknown, or cover nothing.
 
     >>> covered("paper")["gat"][:2], "appnp" in covered("paper")
     (('cora', 'citeseer'), False)
@@ -73,7 +92,7 @@ def covered(settings: str) -> dict[str, tuple[str, ...]]:
 
 
 def runs_in_words(cells: Iterable[Mapping[int, Any]]) -> str:
-    """How many runs the cells have.
+    """How many runs the cells have, in words.
 
     >>> runs_in_words([{0: 1}, {0: 1, 1: 1}]), runs_in_words([{0: 1}])
     ('1 to 2 runs', '1 run')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from ncgc_bench.figures.direct_labels import label_points
 from ncgc_bench.figures.lookup import accuracy_of, covered, gather, runs_in_words
-from ncgc_bench.figures.style import BACKBONE_NAMES, COLOURS, DATASET_NAMES, INK, MARKERS, OTHER_NAMES, QUIET, panels
-from ncgc_bench.plans import DATASETS, OTHERS, table_plan
+from ncgc_bench.figures.style import DATASET_NAMES, INK, MARKERS, OTHER_NAMES, PALETTE, QUIET, panels
+from ncgc_bench.plans import BACKBONE_NAMES, DATASETS, OTHERS, table_plan
 from ncgc_bench.store import Store
 
 if TYPE_CHECKING:
@@ -30,7 +31,15 @@ class Spot:
 
 
 def draw_speed(store: Store, settings: str) -> dict[str, Figure]:
-    """File name → figure: one with a panel a data set, or none."""
+    """Draw accuracy against seconds on random splits, a panel a data set.
+
+    Args:
+        store: the stored runs.
+        settings: name of the settings.
+
+    Returns:
+        File name → figure: one, or none without runs.
+    """
     plan = [
         entry
         for backbone, datasets in covered(settings).items()
@@ -68,7 +77,7 @@ def _title(spots: dict[str, dict[Method, Spot]]) -> str:
         (own[backbone, "plain"], spot)
         for own in spots.values()
         for (backbone, variant), spot in own.items()
-        if variant == "ncgc" and (backbone, "plain") in own
+        if variant != "plain" and (backbone, "plain") in own
     ]
     if not pairs:
         return "Accuracy against seconds"
@@ -85,8 +94,8 @@ def _panel(axes: Axes, spots: dict[Method, Spot]) -> None:
     for (backbone, variant), spot in spots.items():
         if backbone is None:
             continue
-        colour, plain = COLOURS[backbone], spots.get((backbone, "plain"))
-        if variant == "ncgc" and plain is not None:
+        colour, plain = PALETTE[backbone], spots.get((backbone, "plain"))
+        if variant != "plain" and plain is not None:
             axes.plot(
                 [plain.seconds, spot.seconds], [plain.accuracy, spot.accuracy], color=colour, linewidth=0.8, alpha=0.6
             )
@@ -112,13 +121,14 @@ def _frame(axes: Axes, spots: dict[Method, Spot]) -> None:
 
 def _label(axes: Axes, spots: dict[Method, Spot]) -> None:
     """A name a backbone, at its NCGC point (or its only one), and one a method without backbone, with its values if outside."""
+    points = Counter(backbone for backbone, _ in spots)
     named, others = [], []
     for (backbone, variant), spot in spots.items():
         place = (spot.seconds, spot.accuracy)
         if backbone is None:
             named.append(_other(axes, variant, spot))
-        elif variant == "ncgc" or (backbone, "ncgc") not in spots:
-            named.append((*place, BACKBONE_NAMES[backbone], COLOURS[backbone]))
+        elif variant != "plain" or points[backbone] == 1:
+            named.append((*place, BACKBONE_NAMES[backbone], PALETTE[backbone]))
         else:
             others.append(place)
     label_points(axes, named, others)

@@ -1,4 +1,4 @@
-"""How figures look, and how they are saved: quiet, on white, safe for colour-blind eyes, the same bytes each time."""
+"""The style of all figures, and how they are saved: quiet, on white, safe for colour-blind eyes, the same bytes each time."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 9.375  # inches: 900 px in an SVG
-INK, QUIET, FAINT, PAPER = "#222222", "#6B6B6B", "#DDDDDD", "#6B6B6B"
-OURS = "#0077BB"
+INK, QUIET, PAPER = "#222222", "#6B6B6B", "#6B6B6B"  # text; axes; the paper's results
+ACCENT = "#0077BB"  # our results
 # hues of Paul Tol's schemes, each dark enough for text on white
-COLOURS = {"gcn": "#0077BB", "gat": "#CC3311", "sage": "#00806F", "gcnii": "#AA3377", "appnp": "#8F6E00"}
+PALETTE = {"gcn": "#0077BB", "gat": "#CC3311", "sage": "#00806F", "gcnii": "#AA3377", "appnp": "#8F6E00"}
 MARKERS = {"gcn": "o", "gat": "s", "sage": "^", "gcnii": "D", "appnp": "v"}
-BACKBONE_NAMES = {"gcn": "GCN", "gat": "GAT", "sage": "GraphSAGE", "gcnii": "GCNII", "appnp": "APPNP"}
 DATASET_NAMES = {
     "cora": "Cora", "citeseer": "CiteSeer", "pubmed": "PubMed", "computers": "Computers", "photo": "Photo", "cs": "CS",
     "physics": "Physics",
 }  # fmt: skip
 OTHER_NAMES = {"label_spreading": "label spreading"}
-FAMILY_COLOURS = {
+FAMILY_PALETTE = {
     "ours": "#0077BB", "our backbones, plain": "#5C87A6", "classic": "#8F6E00", "deep": "#AA3377", "augmentation": "#CC3311",
     "pseudo-labels": "#00806F", "no learning": "#6B6B6B",
 }  # fmt: skip
@@ -69,7 +68,11 @@ METADATA: dict[str, dict[str, Any]] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Our look inside, whatever the person's own matplotlibrc says."""
+    """Apply the style inside, whatever the user's own matplotlibrc holds.
+
+    Raises:
+        NCGCError: matplotlib is not installed.
+    """
     try:
         from matplotlib import style as styles
     except ImportError:
@@ -81,7 +84,18 @@ def style() -> Iterator[None]:
 def panels(
     names: Sequence[str], title: str, about: str, height: float = 2.05, columns: int = 4
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with a title, a line on what is shown, and a panel a name, four to a row."""
+    """Make a figure with a title, a line on what is shown, and named panels.
+
+    Args:
+        names: titles of the panels.
+        title: what the figure shows, as a sentence.
+        about: how it was measured, in smaller type.
+        height: of a row of panels, in inches.
+        columns: panels in a row, at most.
+
+    Returns:
+        The figure and its panels, in the order of ``names``.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -106,7 +120,17 @@ def panels(
 
 
 def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> list[Path]:
-    """One file a format. Neither date nor version goes in, so an unchanged figure is an unchanged file."""
+    """Write a figure, one file a format. It holds neither date nor version, so an unchanged figure is an unchanged file.
+
+    Args:
+        figure: the figure.
+        folder: an existing folder.
+        name: of the files, without ending.
+        formats: names of :data:`METADATA`.
+
+    Returns:
+        The paths of the files.
+    """
     paths = []
     for kind in formats:
         buffer = io.BytesIO()
@@ -117,7 +141,8 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> lis
 
 
 def listed(words: Sequence[str]) -> str:
-    """
+    """Words with commas and a last "and".
+
     >>> listed(["GCN"]), listed(["GCN", "GAT", "APPNP"])
     ('GCN', 'GCN, GAT and APPNP')
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ncgc_bench.figures.lookup import Cells, Summary, accuracy_of, covered, gather, runs_in_words
-from ncgc_bench.figures.style import BACKBONE_NAMES, DATASET_NAMES, OURS, PAPER, panels
-from ncgc_bench.plans import SWEEPS, sweep_plan
+from ncgc_bench.figures.style import ACCENT, DATASET_NAMES, PAPER, panels
+from ncgc_bench.plans import BACKBONE_NAMES, SWEEPS, sweep_plan
 from ncgc_bench.published import published_curve
 from ncgc_bench.store import Store
 
@@ -23,7 +23,15 @@ TALLEST = 12.0  # points of accuracy in a panel; what lies deeper is a triangle 
 
 
 def draw_sweeps(store: Store, settings: str) -> dict[str, Figure]:
-    """File name → figure, one a parameter and backbone that the store has anything of."""
+    """Draw accuracy over each swept parameter, one figure a parameter and backbone.
+
+    Args:
+        store: the stored runs.
+        settings: name of the settings.
+
+    Returns:
+        File name → figure, of the sweeps with at least two values.
+    """
     figures = {}
     for backbone, datasets in covered(settings).items():
         plan = sweep_plan(datasets, (backbone,), settings=settings)
@@ -49,7 +57,7 @@ def _draw(parameter: str, backbone: str, datasets: list[str], cells: Cells[Any])
     figure, places = panels([DATASET_NAMES[name] for name in datasets], _title(parameter, backbone, curves), about)
     for place, name in zip(places, datasets, strict=True):
         _panel(place, parameter, curves[name], papers[name])
-    _say_which(places[0], curves[datasets[0]], papers[datasets[0]])
+    _name_curves(places[0], curves[datasets[0]], papers[datasets[0]])
     figure.supxlabel(AXES[parameter], fontsize=8.5, color=PAPER)
     return figure
 
@@ -76,8 +84,8 @@ def _panel(
     axes.set_xscale("linear" if parameter == "beta" else "log")
     low = [curve[value].mean - curve[value].deviation for value in values]
     high = [curve[value].mean + curve[value].deviation for value in values]
-    axes.fill_between(values, low, high, color=OURS, alpha=0.15, linewidth=0)
-    axes.plot(values, means, color=OURS, linewidth=1.8, marker="o", markersize=3, label="ours")
+    axes.fill_between(values, low, high, color=ACCENT, alpha=0.15, linewidth=0)
+    axes.plot(values, means, color=ACCENT, linewidth=1.8, marker="o", markersize=3, label="ours")
     shown = low + high
     if paper is not None:
         axes.plot(*paper, color=PAPER, linewidth=0, marker="o", markersize=4.5, markerfacecolor="none", label="paper")
@@ -86,20 +94,20 @@ def _panel(
     floor = max(min(shown), top - TALLEST)
     room = max(0.08 * (top - floor), 0.2)
     axes.set_ylim(floor - room, top + room)
-    for xs, ys, colour in ((values, means, OURS), (*(paper or ([], [])), PAPER)):
-        _mark_the_deep(axes, xs, ys, floor, colour)
+    for xs, ys, colour in ((values, means, ACCENT), (*(paper or ([], [])), PAPER)):
+        _mark_outliers(axes, xs, ys, floor, colour)
     axes.xaxis.set_major_locator(FixedLocator(TICKS[parameter]))
     axes.xaxis.set_major_formatter(FixedFormatter([f"{tick:g}" for tick in TICKS[parameter]]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_locator(MaxNLocator(5, min_n_ticks=3, steps=[1, 2, 5, 10]))
 
 
-def _say_which(axes: Axes, curve: dict[float, Summary], paper: tuple[list[float], list[float]] | None) -> None:
+def _name_curves(axes: Axes, curve: dict[float, Summary], paper: tuple[list[float], list[float]] | None) -> None:
     """The words "ours" and "paper" in one panel, on the sides where the two do not meet."""
     value = sorted(curve)[len(curve) // 2]
     above = paper is None or curve[value].mean > paper[1][len(paper[1]) // 2]
     for word, x, y, colour, up in (
-        ("ours", value, curve[value].mean + (1 if above else -1) * curve[value].deviation, OURS, above),
+        ("ours", value, curve[value].mean + (1 if above else -1) * curve[value].deviation, ACCENT, above),
         *((("paper", paper[0][len(paper[0]) // 2], paper[1][len(paper[1]) // 2], PAPER, not above),) if paper else ()),
     ):
         along = "bottom" if up else "top"
@@ -115,7 +123,7 @@ def _say_which(axes: Axes, curve: dict[float, Summary], paper: tuple[list[float]
         )
 
 
-def _mark_the_deep(axes: Axes, values: list[float], accuracies: list[float], floor: float, colour: str) -> None:
+def _mark_outliers(axes: Axes, values: list[float], accuracies: list[float], floor: float, colour: str) -> None:
     """Points below the floor, as a triangle on it with the accuracy in whole percent."""
     for value, accuracy in zip(values, accuracies, strict=True):
         if accuracy < floor:

@@ -2,7 +2,7 @@
 
 The graphs are those of `ncgc generate`: a degree-corrected block model with 20 neighbours a node, 20 classes and 100 features of
 which a node has about 10 (:data:`MODEL`). The network is GCN, 2 layers × 128, by parts of about 20,000 nodes (:data:`BY_PARTS`).
-Done measurements are lines of JSON in a file and are not made again; the file is what the tables are made of.
+Every measurement ends as a line of JSON in a file and is not made again; the tables come from that file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MODEL = {
 NETWORK = {"backbone": "gcn", "num_layers": 2, "hidden": 128, "dropout": 0.5, "random_state": 0}
 BY_PARTS = NETWORK | {"batch": "partitions", "halo": 0}
 TIMED = {"warmup": 1, "ramp": 1}  # all losses from the second epoch on
-# what full batch may choose from on validation: all losses, and the plain backbone
+# candidates of full batch, chosen on validation: all losses, and the plain backbone
 FULL: tuple[dict[str, Any], ...] = (
     {"warmup": 30, "ramp": 5},
     {"kl": False, "pl": False},
@@ -48,7 +48,17 @@ THREADS = 2
 
 
 def plan(sizes: Sequence[int], epochs: int, quick: bool = False, threads: int = THREADS) -> Iterator[dict[str, Any]]:
-    """The measurements, in order: kind, name, nodes, and what the worker is told. A ``train`` is timed or for accuracy."""
+    """The measurements, in order. A ``train`` is timed or for accuracy.
+
+    Args:
+        sizes: numbers of nodes, at least one up to :data:`RANKS_AT`.
+        epochs: of a timing.
+        quick: whether to make everything small, to see that it works.
+        threads: of a process that is alone.
+
+    Yields:
+        What the worker needs: kind, name, nodes, model, threads, settings.
+    """
     model = MODEL | ({"num_classes": 4, "labels_per_class": 20, "validation": 20} if quick else {})
     middle = max(size for size in sizes if size <= RANKS_AT)
     for nodes in sizes:
@@ -88,7 +98,20 @@ def parts_of(nodes: int) -> int:
 
 
 def run(tasks: Sequence[dict[str, Any]], file: Path, work: Path, again: bool = False) -> Iterator[dict[str, Any]]:
-    """Make the measurements that the file lacks, and add each to it as it ends."""
+    """Take the measurements that the file lacks, and add each to it as it ends.
+
+    Args:
+        tasks: of :func:`plan`.
+        file: with the measurements so far; it need not exist yet.
+        work: folder for the graphs.
+        again: whether to measure again what the file has.
+
+    Yields:
+        Every task with its result, measured now or before.
+
+    Raises:
+        TrainingError: a measurement failed.
+    """
     done = [] if again or not file.exists() else read_rows(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     for task in tasks:
@@ -104,13 +127,24 @@ def run(tasks: Sequence[dict[str, Any]], file: Path, work: Path, again: bool = F
 
 
 def _key(row: dict[str, Any]) -> str:
-    """What a measurement is of: all that it was told."""
-    told = ("kind", "name", "nodes", "model", "threads", "processes", "settings")
-    return json.dumps({name: row[name] for name in told if name in row}, sort_keys=True)
+    """Equal for equal measurements."""
+    fields = ("kind", "name", "nodes", "model", "threads", "processes", "settings")
+    return json.dumps({name: row[name] for name in fields if name in row}, sort_keys=True)
 
 
 def measured(task: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """What a worker found, or the first of several that do it together."""
+    """Take one measurement in a process, or several, of its own.
+
+    Args:
+        task: of :func:`plan`.
+        folder: of its graph.
+
+    Returns:
+        The result of the first process, with the highest peak memory of all.
+
+    Raises:
+        TrainingError: a process failed.
+    """
     processes, threads = task.get("processes", 1), task.get("threads", THREADS)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -126,23 +160,31 @@ def measured(task: dict[str, Any], folder: Path) -> dict[str, Any]:
         for rank in range(processes)
     ]
     try:
-        said = [worker.communicate() for worker in workers]
+        outputs = [worker.communicate() for worker in workers]
     finally:
         for worker in workers:
             if worker.poll() is None:
                 worker.kill()
                 worker.wait()
-    for worker, (_, trouble) in zip(workers, said, strict=True):
+    for worker, (_, trouble) in zip(workers, outputs, strict=True):
         if worker.returncode:
             why = (trouble.strip().splitlines() or [f"exit code {worker.returncode}"])[-1]
             raise TrainingError(f"The measurement {task.get('name', task['kind'])!r} failed: {why}")
-    results = [json.loads(out.strip().splitlines()[-1]) for out, _ in said]
+    results = [json.loads(out.strip().splitlines()[-1]) for out, _ in outputs]
     found: dict[str, Any] = results[0] | {"peak_mib": max(result["peak_mib"] for result in results)}
     return found
 
 
 def main(words: Sequence[str], about: str | None = __doc__) -> int:
-    """`python benchmarks/scale.py`."""
+    """Run ``python benchmarks/scale.py``.
+
+    Args:
+        words: the command line.
+        about: the text above the options in ``--help``.
+
+    Returns:
+        The exit code.
+    """
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", help="numbers of nodes, with commas; default 1e4,3e4,1e5,3e5,1e6")
     parser.add_argument("--epochs", type=int, default=EPOCHS, help=f"of a timing; default {EPOCHS}")
@@ -177,7 +219,16 @@ def main(words: Sequence[str], about: str | None = __doc__) -> int:
 
 
 def sizes_of(text: str | None) -> list[int]:
-    """Numbers of nodes, ascending.
+    """Parse numbers of nodes.
+
+    Args:
+        text: with commas; None for :data:`SIZES`.
+
+    Returns:
+        The sizes, ascending.
+
+    Raises:
+        ParameterError: one is no number, or the least is out of range.
 
     >>> sizes_of("1e4, 2000")
     [2000, 10000]

@@ -1,4 +1,4 @@
-"""What `benchmarks/scale.py` measured, as tables: how it grows with n, and beside what was asked for."""
+"""The tables of `benchmarks/scale.py`: how time and memory grow with n, and the results beside their targets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,22 @@ from ncgc.errors import ParameterError
 from ncgc_bench.render import Table
 
 Row = dict[str, Any]
-ASKED_GROWTH, ASKED_POINTS, ASKED_READ, ASKED_GIB = 1.1, 1.0, 20.0, 8.0
+# targets: exponent of n, points of accuracy, seconds to read, GiB of memory
+MAX_EXPONENT, MAX_LOSS, MAX_READ, MAX_GIB = 1.1, 1.0, 20.0, 8.0
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The measurements of a file, of equal ones the latest."""
+    """Read measurements; of several under one name and size, the latest counts.
+
+    Args:
+        path: the file that `benchmarks/scale.py` wrote.
+
+    Returns:
+        One row a measurement.
+
+    Raises:
+        ParameterError: the file cannot be read, or holds something else.
+    """
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         latest = {(row["name"], row["nodes"]): row for row in rows}
@@ -28,7 +39,14 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """Slope of log(value) over log(n) by least squares: value ~ n^slope.
+    """The exponent e of value ~ n^e: the slope of log(value) over log(n) by least squares.
+
+    Args:
+        sizes: numbers n, at least two different ones.
+        values: one each.
+
+    Returns:
+        The slope.
 
     >>> round(exponent([10, 100, 1000], [3, 30, 300]), 6)
     1.0
@@ -40,8 +58,15 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
 
 
 def tables(rows: Sequence[Row]) -> list[Table]:
-    """The growth table, and what was asked for beside what was found, as far as it has been measured."""
-    return [table for table in (growth(rows), beside(rows)) if table is not None]
+    """The growth table and the targets, as far as they have been measured.
+
+    Args:
+        rows: of :func:`read_rows`.
+
+    Returns:
+        Up to two tables.
+    """
+    return [table for table in (growth(rows), targets(rows)) if table is not None]
 
 
 def _by_size(rows: Sequence[Row], name: str, figure: str) -> dict[int, float]:
@@ -49,7 +74,7 @@ def _by_size(rows: Sequence[Row], name: str, figure: str) -> dict[int, float]:
 
 
 def growth(rows: Sequence[Row]) -> Table | None:
-    """A row a size, and the exponents of n over all of them last."""
+    """How time and memory grow: a row a size, the exponents of n last; None without a training."""
     columns = (
         ("generate s", "generate", "seconds", ".1f"),
         ("read s", "read", "seconds", ".2f"),
@@ -79,8 +104,8 @@ def growth(rows: Sequence[Row]) -> Table | None:
     return Table("How it grows", head, tuple(body))
 
 
-def beside(rows: Sequence[Row]) -> Table | None:
-    """What was asked for, and what was found."""
+def targets(rows: Sequence[Row]) -> Table | None:
+    """Every target beside the result; None without any measurement."""
     body: list[tuple[str, str, str]] = []
     for name, figure, title in (
         ("train", "epoch_seconds", "time of an epoch by parts grows as n to the"),
@@ -89,18 +114,18 @@ def beside(rows: Sequence[Row]) -> Table | None:
         values = _by_size(rows, name, figure)
         if len(values) > 1:
             body.append(
-                (title, f"≤ {ASKED_GROWTH:g}", f"{exponent(list(values), list(values.values())):.2f}, {_span(values)}")
+                (title, f"≤ {MAX_EXPONENT:g}", f"{exponent(list(values), list(values.values())):.2f}, {_span(values)}")
             )
     fits = [row for row in rows if row["name"] in ("train", "by parts")]
     if fits:
         most = max(fits, key=lambda row: row["peak_mib"])
         body.append(
-            (f"peak memory, {most['nodes']:,} nodes", f"≤ {ASKED_GIB:g} GiB", f"{most['peak_mib'] / 1024:.2f} GiB")
+            (f"peak memory, {most['nodes']:,} nodes", f"≤ {MAX_GIB:g} GiB", f"{most['peak_mib'] / 1024:.2f} GiB")
         )
     reads = [row for row in rows if row["name"] == "read"]
     if reads:
         last = max(reads, key=lambda row: row["nodes"])
-        body.append((f"Parquet to Graph, {last['edges']:,} edges", f"< {ASKED_READ:g} s", f"{last['seconds']:.1f} s"))
+        body.append((f"Parquet to Graph, {last['edges']:,} edges", f"< {MAX_READ:g} s", f"{last['seconds']:.1f} s"))
     body += _accuracy(rows) + _ranks(rows)
     return Table("Asked and found", ("", "asked", "found"), tuple(body)) if body else None
 
@@ -117,7 +142,7 @@ def _accuracy(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     return [
         (
             f"test accuracy by parts at {found['nodes']:,} nodes less full batch at {nodes:,}",
-            f"≥ −{ASKED_POINTS:g} point",
+            f"≥ −{MAX_LOSS:g} point",
             f"{gap:+.1f} ({100 * found['test_accuracy']:.1f} % and {100 * best['test_accuracy']:.1f} %)",
         )
     ]

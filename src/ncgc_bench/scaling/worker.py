@@ -1,4 +1,4 @@
-"""One measurement of how training scales, in this process: its time, its peak memory, what came out. See `bench/scale.py`.
+"""One measurement of how training scales, in this process: its time, its peak memory and its results. See `measure`.
 
 python -m ncgc_bench.scaling.worker '{"kind": "train", "folder": "…", …}'        prints one JSON line
 """
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from ncgc.datasets import Split
     from ncgc.graph import Graph
 
-WARM = 3  # first epochs that do not count: parts are cut in the first, clusters begin in the second
+WARM_UP = 3  # first epochs that do not count: the first cuts the parts, the second begins clustering
 
 
 def peak_mib() -> float:
-    """The most memory that this process ever had, mapped pages of files among it (VmHWM)."""
+    """Peak resident memory of this process in MiB, mapped files included (VmHWM)."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
 
 
 def read_folder(folder: Path) -> tuple[Graph, Split]:
-    """The graph and the split of a folder that `ncgc generate` wrote, as `ncgc fit` reads them."""
+    """Read the graph and the split of a folder that `ncgc generate` wrote, as `ncgc fit` does."""
     from ncgc.datasets.synthetic.folder import EDGES_FILE, NODES_FILE
     from ncgc.io import read_graph
     from ncgc.io.tables.labels import read_split
@@ -44,7 +44,7 @@ def read_folder(folder: Path) -> tuple[Graph, Split]:
 
 
 def generate(task: dict[str, Any]) -> dict[str, Any]:
-    """Write the graph; seconds from the settings to a folder."""
+    """Write the graph of ``task["model"]`` to ``task["folder"]``; seconds and edges."""
     from ncgc.datasets.synthetic.folder import write_graph
     from ncgc.datasets.synthetic.model import BlockModel
 
@@ -54,8 +54,8 @@ def generate(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(task: dict[str, Any]) -> dict[str, Any]:
-    """Read it: seconds from Parquet and .npy to a checked Graph and Split."""
-    import ncgc.io.tables.read_graph  # noqa: F401 (importing is not reading)
+    """Read the graph; seconds from Parquet and .npy to a checked Graph and Split, and edges."""
+    import ncgc.io.tables.read_graph  # noqa: F401 (imports are not timed)
 
     start = time.perf_counter()
     graph, _ = read_folder(Path(task["folder"]))
@@ -63,7 +63,7 @@ def read(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def train(task: dict[str, Any]) -> dict[str, Any]:
-    """Fit: the median epoch after the first ones, what came before it, and the accuracies."""
+    """Fit NCGC; the median epoch after the first ones, seconds of reading and in all, and the accuracies."""
     import torch
 
     from ncgc.models.ncgc import NCGC
@@ -83,7 +83,7 @@ def train(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def ranks(task: dict[str, Any]) -> dict[str, Any]:
-    """The same full-batch training in the processes of RANK and WORLD_SIZE."""
+    """Fit in full batch, in the processes of RANK and WORLD_SIZE; the median epoch and the accuracy."""
     import torch
 
     from ncgc.models.ncgc import NCGC
@@ -102,7 +102,7 @@ def ranks(task: dict[str, Any]) -> dict[str, Any]:
 
 def _epochs(ends: list[float]) -> dict[str, Any]:
     took = [late - early for early, late in pairwise(ends)]
-    later = took[WARM:] or took[-1:]
+    later = took[WARM_UP:] or took[-1:]
     return {"epoch_seconds": median(later), "slowest": max(later), "fastest": min(later), "epochs": len(took)}
 
 
@@ -115,6 +115,7 @@ KINDS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 
 
 def main(words: list[str]) -> int:
+    """Take the measurement that the only argument describes in JSON, and print its result as one JSON line."""
     task = json.loads(words[0])
     if task["kind"] not in KINDS:
         raise ParameterError(f"A measurement is one of {', '.join(KINDS)}. Got {task['kind']!r} instead.")
@@ -126,4 +127,4 @@ def main(words: list[str]) -> int:
 
 if __name__ == "__main__":
     code = main(sys.argv[1:])
-    os._exit(code)  # gloo's threads may still wait for a process that is gone
+    os._exit(code)  # gloo's threads may still wait for a process that has ended

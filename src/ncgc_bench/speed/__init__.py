@@ -1,1 +1,1 @@
-"""An epoch of ours beside the same epoch on stock PyG."""
+"""How long a training epoch takes, beside the same epoch on PyTorch Geometric layers."""

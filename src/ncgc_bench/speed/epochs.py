@@ -1,23 +1,21 @@
 """One full NCGC training epoch, three ways, side by side in one process on the same weights.
 
-An epoch is: forward pass with dropout, the three losses with Sinkhorn, backward pass, Adam's step. The ways:
-`ours`; `edge_index`, the same model on PyG layers with edge_index; `csr`, the same on PyG layers with a CSR adjacency
-(GCN only: PyG's GATConv works edge by edge either way). `floor` is the dense and sparse products of our epoch alone, on
-buffers made beforehand. Times are medians, the ways taking turns, after a warm-up. The losses of all ways are compared
-after three dropout-free steps first; a difference over 1e-4 is an error.
+An epoch is: forward pass with dropout, the three losses with Sinkhorn, backward pass, Adam's step. The ways are
+`ours`; `edge_index`, the PyG reference (the same model on PyG layers) with edge_index; `csr`, the PyG reference with a CSR
+adjacency (GCN only). `floor` is the dense and sparse products of our epoch alone, on preallocated buffers. Times are
+medians, the ways taking turns, after a warm-up. First, the losses of all ways are compared over three steps without
+dropout; a difference over 1e-4 is an error.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,57 +24,86 @@ import torch
 from torch import Tensor, nn
 
 from ncgc.datasets import load_dataset, make_split
-from ncgc.errors import NCGCError, ParameterError, TrainingError
+from ncgc.errors import ParameterError, TrainingError
 from ncgc.graph import Graph
 from ncgc.io.formats.pyg import to_pyg
 from ncgc.losses import Objective, initial_centroids
 from ncgc.models.ncgc import NCGC
+from ncgc.models.ncgc_components import make_network, make_objective, weight_decay
 from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.ops import kept_memory
 from ncgc.params.presets import preset
-from ncgc_bench.plans import DATASETS
-from ncgc_bench.render import as_markdown
 from ncgc_bench.speed.floor import floor
-from ncgc_bench.speed.pyg_reference import StockNCGC, csr_adjacency, edge_index
+from ncgc_bench.speed.pyg_reference_ncgc import ReferenceNCGC, csr_adjacency, edge_index
 
-WAYS = ("ours", "edge_index", "csr")
-BACKBONES = ("gcn", "gat")
+# backbone → the ways to do its epoch; PyG's GATConv works edge by edge, so CSR is no way of its own
+WAYS = {"gcn": ("ours", "edge_index", "csr"), "gat": ("ours", "edge_index")}
+TOLERANCE = 1e-4  # relative difference of the losses up to which two ways compute the same
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to measure: at the paper's settings of a backbone, over so many rounds, with peak memory or without."""
+    """What to measure, always at the paper's settings.
+
+    Args:
+        backbone: one of :data:`WAYS`.
+        heads: attention heads of GAT.
+        rounds: timed turns of each way, after one that warms up.
+        memory: whether to measure peak memory too.
+        data: folder of the data sets; None for NCGC_DATA or the user's cache.
+
+    Raises:
+        ParameterError: the backbone is not measured, or a count is below 1.
+    """
 
     backbone: str = "gcn"
-    heads: int = 1  # of GAT
+    heads: int = 1
     rounds: int = 7
     memory: bool = False
     data: str | None = None
 
     def __post_init__(self) -> None:
-        if self.backbone not in BACKBONES:
-            raise ParameterError(f"Speed is measured on {' and '.join(BACKBONES)}. Got {self.backbone!r} instead.")
+        if self.backbone not in WAYS:
+            raise ParameterError(f"Speed is measured on {' and '.join(WAYS)}. Got {self.backbone!r} instead.")
         for name in ("heads", "rounds"):
             if getattr(self, name) < 1:
                 raise ParameterError(f"--{name} must be a whole number from 1. Got {getattr(self, name)} instead.")
 
 
 class Epoch:
-    """One way to do an epoch: a walk through a network, the objective, and a step of Adam."""
+    """One way to do a training epoch; calling it does one and returns the loss.
 
-    def __init__(self, network: nn.Module, walk: Callable[[], Output], objective: Objective, start: Tensor, lr: float, decay: float, fused: bool):  # fmt: skip
-        self.network, self.walk, self.objective = network, walk, objective
-        self.centroids = nn.Parameter(start.clone())
+    Args:
+        network: what is trained.
+        forward: its forward pass over the whole graph.
+        objective: the three losses.
+        centroids: (K, d) first cluster centroids, trained too.
+        learning_rate: of Adam.
+        weight_decay: of the network's weights; centroids have none.
+        fused: whether Adam steps in one fused kernel, as ours does; the references take Adam as it comes.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        forward: Callable[[], Output],
+        objective: Objective,
+        centroids: Tensor,
+        learning_rate: float,
+        weight_decay: float,
+        fused: bool,
+    ):
+        self.network, self.forward, self.objective = network, forward, objective
+        self.centroids = nn.Parameter(centroids.clone())
         groups: list[dict[str, Any]] = [
-            {"params": list(network.parameters()), "weight_decay": decay},
+            {"params": list(network.parameters()), "weight_decay": weight_decay},
             {"params": [self.centroids], "weight_decay": 0.0},
         ]
-        # ours asks for the fused step; the others take Adam as it comes
-        self.optimizer = torch.optim.Adam(groups, lr=lr, fused=True) if fused else torch.optim.Adam(groups, lr=lr)
+        self.optimizer = torch.optim.Adam(groups, lr=learning_rate, fused=fused or None)
 
     def __call__(self) -> float:
         self.optimizer.zero_grad(set_to_none=True)
-        output = self.walk()
+        output = self.forward()
         parts = self.objective(output.embeddings, output.logits, self.centroids, 1)
         total = self.objective.total(parts, 1)
         total.backward()
@@ -84,42 +111,57 @@ class Epoch:
         return total.item()
 
 
-def make_epochs(graph: Graph, backbone: str, heads: int, ways: tuple[str, ...], dropout: float | None = None) -> tuple[dict[str, Epoch], SOGN]:  # fmt: skip
-    """The ways asked for, on the same weights, at the paper's settings."""
+def make_epochs(
+    graph: Graph, backbone: str, heads: int, ways: tuple[str, ...], dropout: float | None = None
+) -> tuple[dict[str, Epoch], SOGN]:
+    """Make the epochs of several ways from the same weights, at the paper's settings.
+
+    Args:
+        graph: one of the paper's data sets.
+        backbone: one of :data:`WAYS`.
+        heads: attention heads of GAT.
+        ways: of ``WAYS[backbone]``.
+        dropout: in place of the paper's, None to keep it.
+
+    Returns:
+        The epochs by way, and our network.
+    """
     settings = preset("paper", backbone, graph.name) | ({} if dropout is None else {"dropout": dropout})
-    model = NCGC(**settings, heads=heads)
+    parameters = NCGC(**settings, heads=heads).get_params(deep=False)
     split = make_split(graph, "paper")
-    network = model._network(graph, torch.Generator().manual_seed(0)).train()
+    network = make_network(parameters, graph, torch.Generator().manual_seed(0)).train()
     operators = GraphOperators(graph)
     with torch.no_grad():
         start = initial_centroids(network.eval()(operators).embeddings, graph.num_classes, "random", 0)
     network.train()
     generator = torch.Generator().manual_seed(1)
-    lr, decay = model.learning_rate, model._decay(graph)
+    rate, decay = parameters["learning_rate"], weight_decay(parameters, graph)
     epochs: dict[str, Epoch] = {}
     for way in ways:
-        objective = model._objective(graph, split)
+        objective = make_objective(parameters, graph, split)
         if way == "ours":
-            epochs[way] = Epoch(network, lambda: network(operators, generator), objective, start, lr, decay, True)
+            epochs[way] = Epoch(network, lambda: network(operators, generator), objective, start, rate, decay, True)
             continue
-        stock = StockNCGC(network, graph.num_features, graph.num_classes).train()
-        x = to_pyg(graph).x
+        reference = ReferenceNCGC(network, graph.num_features, graph.num_classes).train()
         edges = edge_index(graph) if way == "edge_index" else csr_adjacency(graph)
-        walk = lambda stock=stock, x=x, edges=edges: stock(x, edges)  # noqa: E731
-        epochs[way] = Epoch(stock, walk, objective, start, lr, decay, False)
+        forward = partial(reference, to_pyg(graph).x, edges)
+        epochs[way] = Epoch(reference, forward, objective, start, rate, decay, False)
     return epochs, network
 
 
-def ways_of(backbone: str) -> tuple[str, ...]:
-    return WAYS if backbone == "gcn" else WAYS[:2]
-
-
 def compare_losses(graph: Graph, backbone: str, heads: int) -> float:
-    """Largest relative difference of the loss to ours over three dropout-free steps; an error beyond 1e-4."""
-    epochs, _ = make_epochs(graph, backbone, heads, ways_of(backbone), dropout=0.0)
+    """Check that all ways compute the same, over three steps without dropout.
+
+    Returns:
+        The largest relative difference of a loss to ours.
+
+    Raises:
+        TrainingError: it is beyond :data:`TOLERANCE`.
+    """
+    epochs, _ = make_epochs(graph, backbone, heads, WAYS[backbone], dropout=0.0)
     losses = {way: [epoch() for _ in range(3)] for way, epoch in epochs.items()}
     worst = max(abs(a - b) / abs(b) for way in losses for a, b in zip(losses[way], losses["ours"], strict=True))
-    if not worst <= 1e-4:
+    if not worst <= TOLERANCE:
         raise TrainingError(
             f"The losses on {graph.name} differ by {worst:.1e}: {losses}; the comparison would mean nothing."
         )
@@ -127,7 +169,15 @@ def compare_losses(graph: Graph, backbone: str, heads: int) -> float:
 
 
 def clock(work: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Median seconds of each, taking turns, after one turn that does not count."""
+    """Time several pieces of work that take turns, so that other load on the machine falls on all of them.
+
+    Args:
+        work: name → what to do.
+        rounds: timed turns, after one that warms up.
+
+    Returns:
+        Median seconds by name.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in work}
     for turn in range(rounds + 1):
         for name, run in work.items():
@@ -139,8 +189,21 @@ def clock(work: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
 
 
 def in_own_process(measurement: str, dataset: str, options: Options, way: str = "ours") -> float:
-    """A number that another process prints: what touches the whole process must not touch the comparison."""
-    command = [sys.executable, "-m", "ncgc_bench.speed.epochs", dataset, "--only", measurement, "--way", way]
+    """Take a measurement in a new process: what touches the whole process must not touch the comparison.
+
+    Args:
+        measurement: "peak" (:func:`peak_memory`) or "kept" (:func:`kept_memory_gain`).
+        dataset: name of the data set.
+        options: backbone, heads and data folder.
+        way: of ``WAYS[options.backbone]``.
+
+    Returns:
+        The number that the process prints.
+
+    Raises:
+        TrainingError: the process failed.
+    """
+    command = [sys.executable, "-m", "ncgc_bench.speed.command", dataset, "--only", measurement, "--way", way]
     command += ["--backbone", options.backbone, "--heads", str(options.heads)]
     command += ["--data", options.data] if options.data else []
     ended = subprocess.run(command, capture_output=True, text=True)
@@ -151,7 +214,7 @@ def in_own_process(measurement: str, dataset: str, options: Options, way: str = 
 
 
 def peak_memory(graph: Graph, backbone: str, heads: int, way: str) -> float:
-    """MiB that two epochs add at their peak to what the loaded graph takes."""
+    """MiB that two epochs add at their peak to the memory of the loaded graph (Linux)."""
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
     before = _status("VmRSS")
     epochs, _ = make_epochs(graph, backbone, heads, (way,))
@@ -174,17 +237,25 @@ def _status(field: str) -> int:
 
 
 def measure(dataset: str, options: Options) -> dict[str, Any]:
-    """Times and ratios on one data set."""
+    """Time an epoch of every way on one data set.
+
+    Args:
+        dataset: name of the data set.
+        options: what to measure.
+
+    Returns:
+        Milliseconds of each way, their ratios to ours, and memory if it was measured: a row of `tables.as_table`.
+    """
     graph = load_dataset(dataset, root=options.data)
     difference = compare_losses(graph, options.backbone, options.heads)
-    epochs, network = make_epochs(graph, options.backbone, options.heads, ways_of(options.backbone))
+    epochs, network = make_epochs(graph, options.backbone, options.heads, WAYS[options.backbone])
     work: dict[str, Callable[[], Any]] = dict(epochs)
     if options.backbone == "gcn":
         work["floor"] = floor(graph, network)
     seconds = clock(work, options.rounds)
     row: dict[str, Any] = {"dataset": dataset, "backbone": options.backbone, "loss_difference": difference}
     row |= {f"{way}_ms": 1000 * value for way, value in seconds.items()}
-    row |= {f"over_{way}": seconds[way] / seconds["ours"] for way in ways_of(options.backbone)[1:]}
+    row |= {f"over_{way}": seconds[way] / seconds["ours"] for way in WAYS[options.backbone][1:]}
     if "floor" in seconds:
         row["over_floor"] = seconds["ours"] / seconds["floor"]
     if options.memory:
@@ -193,131 +264,3 @@ def measure(dataset: str, options: Options) -> dict[str, Any]:
         row["memory_share"] = row["ours_mib"] / row["edge_index_mib"]
         row["kept_gain"] = in_own_process("kept", dataset, options)
     return row
-
-
-def geometric_mean(values: list[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
-COLUMNS = (
-    ("ours_ms", "ours ms", ".1f"),
-    ("edge_index_ms", "edge_index ms", ".1f"),
-    ("csr_ms", "csr ms", ".1f"),
-    ("floor_ms", "floor ms", ".1f"),
-    ("over_edge_index", "× edge_index", ".2f"),
-    ("over_csr", "× csr", ".2f"),
-    ("over_floor", "ours / floor", ".2f"),
-    ("ours_mib", "ours MiB", ".0f"),
-    ("edge_index_mib", "edge_index MiB", ".0f"),
-    ("memory_share", "memory share", ".2f"),
-    ("kept_gain", "kept memory", ".2f"),
-)
-
-
-def means(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Geometric means of the ratios."""
-    ratios = [key for key in rows[0] if key.startswith("over_") or key in ("memory_share", "kept_gain")]
-    return {key: geometric_mean([row[key] for row in rows]) for key in ratios}
-
-
-def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Markdown: a row a data set, the geometric means of the ratios last; or of methods, a row a method."""
-    if "method" in rows[0]:
-        from ncgc_bench.speed.methods import speed_table
-
-        return as_markdown(speed_table(list(rows)))
-    columns = [column for column in COLUMNS if column[0] in rows[0]]
-    lines = ["| data set | " + " | ".join(title for _, title, _ in columns) + " |", "|---|" + "---:|" * len(columns)]
-    for row in rows:
-        lines.append(f"| {row['dataset']} | " + " | ".join(format(row[key], form) for key, _, form in columns) + " |")
-    mean = means(rows)
-    cells = (f"**{mean[key]:.2f}**" if key in mean else "" for key, _, _ in columns)
-    return "\n".join([*lines, "| geometric mean | " + " | ".join(cells) + " |"])
-
-
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows that an earlier --json printed."""
-    try:
-        found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        rows = [row for row in found if "ours_ms" in row]
-    except OSError as error:
-        raise ParameterError(f"{path} cannot be read ({error.strerror}).") from None
-    except (ValueError, TypeError):
-        raise ParameterError(f"{path} is not what --json printed; give a file with one JSON object a line.") from None
-    if not rows:
-        raise ParameterError(f"{path} has no timings; give a file that --json was written to.")
-    return rows
-
-
-def compare(datasets: Sequence[str], options: Options, as_json: bool = False) -> None:
-    """Measure one data set after the other and print the table, or a JSON line each."""
-    rows = []
-    for dataset in datasets:
-        rows.append(measure(dataset, options))
-        print(
-            json.dumps(rows[-1]) if as_json else f"{dataset} done",
-            flush=True,
-            file=sys.stdout if as_json else sys.stderr,
-        )
-    if as_json:
-        made = {"threads": torch.get_num_threads(), "torch": torch.__version__}
-        print(json.dumps({"geometric_mean": means(rows), **made}))
-    else:
-        print(table(rows))
-
-
-def compare_methods(datasets: Sequence[str], options: Options, as_json: bool = False) -> None:
-    """An epoch of every method beside its form on stock PyG: a JSON line each, or the table."""
-    from ncgc_bench.speed.methods import NETWORKS, measure_method
-
-    rows = []
-    for dataset in datasets:
-        graph = load_dataset(dataset, root=options.data)
-        for name in NETWORKS:
-            rows.append(measure_method(name, graph, options.rounds))
-            if as_json:
-                print(json.dumps(rows[-1]), flush=True)
-        print(f"{dataset} done", file=sys.stderr, flush=True)
-    if not as_json:
-        print(table(rows))
-
-
-def main(words: Sequence[str], about: str | None = __doc__) -> int:
-    """`python -m ncgc_bench.speed.epochs`, also the way to one measurement in a process of its own."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("datasets", nargs="*", default=DATASETS, metavar="DATASET")
-    parser.add_argument("--backbone", choices=BACKBONES, default="gcn")
-    parser.add_argument("--heads", type=int, default=1, help="attention heads of GAT")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--memory", action="store_true")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--data", help="folder of the data sets (else NCGC_DATA, else the user's cache)")
-    parser.add_argument("--methods", action="store_true", help="an epoch of every other method instead")
-    parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of an earlier --json")
-    parser.add_argument("--only", choices=("peak", "kept"), help=argparse.SUPPRESS)
-    parser.add_argument("--way", choices=WAYS, default="ours", help=argparse.SUPPRESS)
-    given = parser.parse_args(words)
-    try:
-        options = Options(given.backbone, given.heads, given.rounds, given.memory, given.data)
-        if given.only:
-            graph = load_dataset(given.datasets[0], root=given.data)
-            peak = given.only == "peak"
-            print(
-                peak_memory(graph, given.backbone, given.heads, given.way)
-                if peak
-                else kept_memory_gain(graph, given.backbone, given.heads)
-            )
-        elif given.show:
-            print(table(read_rows(given.show)))
-        elif given.methods:
-            compare_methods(given.datasets, options, given.json)
-        else:
-            compare(given.datasets, options, given.json)
-    except NCGCError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

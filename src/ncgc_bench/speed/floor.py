@@ -1,4 +1,4 @@
-"""The least an epoch can take: its dense and sparse products alone, into buffers made beforehand."""
+"""A lower bound on the time of an epoch: its dense and sparse products alone, into preallocated buffers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,28 @@ import torch
 
 from ncgc.graph import Graph
 from ncgc.nn import SOGN, GraphOperators
-from ncgc.ops.layer import first_layer_way
 from ncgc.ops.soft_orthogonal import gram
+from ncgc.ops.soft_orthogonal_layer import first_layer_algorithm
 
 
 def floor(graph: Graph, network: SOGN) -> Callable[[], None]:
-    """The products of one of our GCN epochs and nothing else, into buffers made beforehand."""
+    """The products of one of our GCN epochs and nothing else, into preallocated buffers.
+
+    Only sizes and sparsity matter for the time, so dense operands are random.
+
+    Args:
+        graph: the graph with its n nodes and features.
+        network: the GCN whose epoch is bounded, for its width d and its depth.
+
+    Returns:
+        A function that computes all products once.
+    """
     n, d, k = graph.num_nodes, network.hidden, graph.num_classes
     operators = GraphOperators(graph)
     a, features = operators.gcn.csr, operators.features
     z, u, out, w, small = torch.randn(n, d), torch.randn(n, d), torch.empty(n, d), torch.randn(d, d), torch.empty(d, d)
     w_in, d_in = torch.randn(graph.num_features, d), torch.empty(graph.num_features, d)
-    d_more, constant, way = torch.randn(graph.num_features, d), features.gram, first_layer_way(features, d)
+    d_more, constant, way = torch.randn(graph.num_features, d), features.gram, first_layer_algorithm(features, d)
     narrow, head, d_head = torch.randn(n, k), torch.randn(d, k), torch.empty(d, k)
     if features.sparse is None:
         x, x_t = features.to_dense(), features.to_dense().t()

@@ -1,4 +1,4 @@
-"""The networks of ncgc.models.registry as one would write them on stock PyG: its layers on edge_index, dense features, autograd."""
+"""The PyG references of the methods that train one network: PyG's layers on edge_index, dense features, autograd."""
 
 from __future__ import annotations
 
@@ -13,34 +13,41 @@ from torch_geometric.nn import APPNP, GATConv, GCN2Conv, GCNConv, JumpingKnowled
 from ncgc.models.baselines.grand import RandomPropagation
 from ncgc.models.network_classifier import TrainingData
 from ncgc.nn import Output
-from ncgc_bench.speed.pyg_reference import edge_index
+from ncgc_bench.speed.pyg_reference_ncgc import edge_index
 
 
-class Stock(nn.Module):
-    """Dense features and edge_index of a task; called as networks of ncgc.models.registry are, with arguments it has no use for."""
+class ReferenceNetwork(nn.Module):
+    """A network that holds dense features and edge_index.
 
-    def __init__(self, method: Any, task: TrainingData):
+    Methods call it as they call their own network, with operators and a generator, which it ignores.
+
+    Args:
+        method: the method, for its hyper-parameters.
+        data: the graph and its sizes.
+    """
+
+    def __init__(self, method: Any, data: TrainingData):
         super().__init__()
-        self.x = torch.from_numpy(_dense(task))
-        self.edges = edge_index(task.graph)
+        self.x = torch.from_numpy(_dense(data))
+        self.edges = edge_index(data.graph)
         self.p: float = getattr(method, "dropout", 0.0)
 
     def forward(self, *_: Any) -> Output:
-        h, z = self.walk(F.dropout(self.x, self.p, self.training))
+        h, z = self.forward_features(F.dropout(self.x, self.p, self.training))
         return Output(h, z)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Embeddings and logits from the dropped features."""
-        raise TypeError(f"{type(self).__name__} must define walk(x).")
+        raise TypeError(f"{type(self).__name__} must define forward_features(x).")
 
 
-class StockGCN(Stock):
+class ReferenceGCN(ReferenceNetwork):
     """Two GCNConv layers."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
-        self.first_conv = GCNConv(task.num_features, method.hidden, cached=True, bias=False)
-        self.second_conv = GCNConv(method.hidden, task.num_classes, cached=True, bias=False)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.first_conv = GCNConv(data.num_features, method.hidden, cached=True, bias=False)
+        self.second_conv = GCNConv(method.hidden, data.num_classes, cached=True, bias=False)
         self.p_input: float = getattr(method, "input_dropout", self.p)
 
     def forward(self, *_: Any) -> Output:
@@ -48,66 +55,66 @@ class StockGCN(Stock):
         return Output(h, self.second_conv(F.dropout(h, self.p, self.training), self.edges))
 
 
-class StockGraphMix(StockGCN):
-    """Two GCNConv layers, whose first can be had as that of an MLP; the whole graph is walked for any node."""
+class ReferenceGraphMix(ReferenceGCN):
+    """Two GCNConv layers, the first also without the graph, as in an MLP; any node costs a pass over the whole graph."""
 
     @property
     def second(self) -> Tensor:
         return self.second_conv.lin.weight.t()
 
     def without_graph(self, _: Any, nodes: Tensor, *__: Any) -> Tensor:
-        """What is mixed."""
+        """The hidden features that GraphMix mixes."""
         return F.relu(self.first_conv.lin(F.dropout(self.x[nodes], self.p_input, self.training)))
 
     def field(self, _: Any, nodes: Tensor) -> Tensor:
         return nodes
 
-    def labelled(self, task: TrainingData) -> Tensor:
-        return task.train
+    def labelled(self, data: TrainingData) -> Tensor:
+        return data.train
 
     def at(self, nodes: Tensor, *_: Any) -> Tensor:
         logits: Tensor = self().logits[nodes]
         return logits
 
 
-class StockGAT(Stock):
+class ReferenceGAT(ReferenceNetwork):
     """Two GATConv layers."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
-        self.first = GATConv(task.num_features, method.hidden, method.heads, dropout=self.p)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.first = GATConv(data.num_features, method.hidden, method.heads, dropout=self.p)
         width = method.hidden * method.heads
-        self.second = GATConv(width, task.num_classes, method.output_heads, concat=False, dropout=self.p)
+        self.second = GATConv(width, data.num_classes, method.output_heads, concat=False, dropout=self.p)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = F.elu(self.first(x, self.edges))
         return h, self.second(F.dropout(h, self.p, self.training), self.edges)
 
 
-class StockSAGE(Stock):
+class ReferenceSAGE(ReferenceNetwork):
     """Two SAGEConv layers."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
-        self.first = SAGEConv(task.num_features, method.hidden)
-        self.second = SAGEConv(method.hidden, task.num_classes)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.first = SAGEConv(data.num_features, method.hidden)
+        self.second = SAGEConv(method.hidden, data.num_classes)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = F.relu(self.first(x, self.edges))
         return h, self.second(F.dropout(h, self.p, self.training), self.edges)
 
 
-class StockTuned(Stock):
+class ReferenceTuned(ReferenceNetwork):
     """The starred methods: any convolution with a norm and a residual map, and one linear map at the end."""
 
-    def __init__(self, method: Any, task: TrainingData, convolution: Callable[[int, int], nn.Module]):
-        super().__init__(method, task)
-        widths = [task.num_features] + [method.hidden] * (method.num_layers - 1)
+    def __init__(self, method: Any, data: TrainingData, convolution: Callable[[int, int], nn.Module]):
+        super().__init__(method, data)
+        widths = [data.num_features] + [method.hidden] * (method.num_layers - 1)
         norms = {None: nn.Identity, "layer": nn.LayerNorm, "batch": nn.BatchNorm1d}
         self.convs = nn.ModuleList(convolution(width, method.hidden) for width in widths)
         self.norms = nn.ModuleList(norms[method.norm](method.hidden) for _ in widths)
         self.residuals = nn.ModuleList(nn.Linear(width, method.hidden) for width in widths if method.residual)
-        self.head = nn.Linear(method.hidden, task.num_classes)
+        self.head = nn.Linear(method.hidden, data.num_classes)
 
     def forward(self, *_: Any) -> Output:
         h = self.x
@@ -118,31 +125,31 @@ class StockTuned(Stock):
         return Output(h, self.head(h))
 
 
-class StockSGC(Stock):
+class ReferenceSGC(ReferenceNetwork):
     """One SGConv, its propagation cached."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
-        self.conv = SGConv(task.num_features, task.num_classes, method.steps, cached=True)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.conv = SGConv(data.num_features, data.num_classes, method.steps, cached=True)
         self.p = 0.0
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         z = self.conv(x, self.edges)
         return z, z
 
 
-class StockMLP(Stock):
-    """Two linear maps, and a hook for what happens to their scores."""
+class ReferenceMLP(ReferenceNetwork):
+    """Two linear maps, and a hook, `spread`, that propagates their scores."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         self.first, self.second = (
-            nn.Linear(task.num_features, method.hidden),
-            nn.Linear(method.hidden, task.num_classes),
+            nn.Linear(data.num_features, method.hidden),
+            nn.Linear(method.hidden, data.num_classes),
         )
         self.steps: int = getattr(method, "steps", 0)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = F.dropout(F.relu(self.first(x)), self.p, self.training)
         return h, self.spread(self.second(h))
 
@@ -150,9 +157,11 @@ class StockMLP(Stock):
         return z
 
 
-class StockAPPNP(StockMLP):
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
+class ReferenceAPPNP(ReferenceMLP):
+    """An MLP whose scores APPNP propagates."""
+
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         self.propagation = APPNP(method.steps, method.alpha, cached=True)
 
     def spread(self, z: Tensor) -> Tensor:
@@ -160,7 +169,7 @@ class StockAPPNP(StockMLP):
         return result
 
 
-class StockPTA(StockAPPNP):
+class ReferencePTA(ReferenceAPPNP):
     """An MLP, propagated in evaluation mode alone."""
 
     targets: Tensor | None = None
@@ -169,18 +178,20 @@ class StockPTA(StockAPPNP):
         return z if self.training else super().spread(z.softmax(dim=1)).clamp_min(1e-12).log()
 
 
-class StockMLPOnPageRank(StockMLP):
+class ReferenceMLPOnPageRank(ReferenceMLP):
     """The MLP on features that APPNP's propagation has smoothed, once."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         with torch.no_grad():
             self.x = APPNP(method.steps, method.alpha)(self.x, self.edges)
 
 
-class StockGPRGNN(StockMLP):
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
+class ReferenceGPRGNN(ReferenceMLP):
+    """An MLP whose scores are propagated, the steps weighted by learnt γ."""
+
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         self.step = one_step()
         self.gamma = nn.Parameter(torch.ones(method.steps + 1))
         self.p_between: float = method.propagation_dropout
@@ -194,10 +205,12 @@ class StockGPRGNN(StockMLP):
         return whole
 
 
-class StockDAGNN(StockMLP):
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
-        self.step, self.gate = one_step(), nn.Linear(task.num_classes, 1)
+class ReferenceDAGNN(ReferenceMLP):
+    """An MLP whose scores are propagated, the steps weighted by a learnt gate."""
+
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.step, self.gate = one_step(), nn.Linear(data.num_classes, 1)
 
     def spread(self, z: Tensor) -> Tensor:
         powers = [z]
@@ -207,18 +220,18 @@ class StockDAGNN(StockMLP):
         return (torch.sigmoid(self.gate(stacked)) * stacked).sum(dim=1)
 
 
-class StockGCNII(Stock):
+class ReferenceGCNII(ReferenceNetwork):
     """GCN2Conv layers between two linear maps."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         width = method.hidden
-        self.entry, self.head = nn.Linear(task.num_features, width), nn.Linear(width, task.num_classes)
+        self.entry, self.head = nn.Linear(data.num_features, width), nn.Linear(width, data.num_classes)
         self.convs = nn.ModuleList(
             GCN2Conv(width, method.alpha, method.theta, layer, cached=True) for layer in range(1, method.num_layers + 1)
         )
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         h = start = F.relu(self.entry(x))
         for conv in self.convs:
             h = F.relu(conv(F.dropout(h, self.p, self.training), start, self.edges))
@@ -226,18 +239,18 @@ class StockGCNII(Stock):
         return h, self.head(h)
 
 
-class StockJKNet(Stock):
+class ReferenceJKNet(ReferenceNetwork):
     """GCNConv layers and JumpingKnowledge."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         width, depth = method.hidden, method.num_layers
-        widths = [task.num_features] + [width] * (depth - 1)
+        widths = [data.num_features] + [width] * (depth - 1)
         self.convs = nn.ModuleList(GCNConv(columns, width, cached=True) for columns in widths)
         self.jump = JumpingKnowledge("cat" if method.combine == "concat" else "max")
-        self.head = nn.Linear(width * (depth if method.combine == "concat" else 1), task.num_classes)
+        self.head = nn.Linear(width * (depth if method.combine == "concat" else 1), data.num_classes)
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         depths = []
         for conv in self.convs:
             x = F.dropout(F.relu(conv(x, self.edges)), self.p, self.training)
@@ -246,39 +259,39 @@ class StockJKNet(Stock):
         return h, self.head(h)
 
 
-class StockNormProp(Stock):
+class ReferenceNormProp(ReferenceNetwork):
     """Two linear maps onto the sphere, and two steps of propagation."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
         from ncgc.models.baselines.normprop import simplex
 
-        self.prototypes = simplex(task.num_classes, method.dimension)
-        self.first, self.norm = nn.Linear(task.num_features, method.hidden), nn.LayerNorm(method.hidden)
+        self.prototypes = simplex(data.num_classes, method.dimension)
+        self.first, self.norm = nn.Linear(data.num_features, method.hidden), nn.LayerNorm(method.hidden)
         self.second, self.step = nn.Linear(method.hidden, self.prototypes.shape[1]), one_step()
 
-    def walk(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
         x = F.dropout(F.relu(self.norm(self.first(x))), self.p, self.training)
         h = F.normalize(self.second(x))
         h = self.step(self.step(h, self.edges), self.edges)
         return h, F.normalize(h) @ self.prototypes.t()
 
 
-class StockGRAND(RandomPropagation):
+class ReferenceGRAND(RandomPropagation):
     """GRAND as its authors have it: dense features propagated by message passing, view by view, before the MLP."""
 
-    def __init__(self, method: Any, task: TrainingData):
+    def __init__(self, method: Any, data: TrainingData):
         super().__init__(
-            task.num_features,
+            data.num_features,
             method.hidden,
-            task.num_classes,
+            data.num_classes,
             order=method.order,
             node_dropout=method.node_dropout,
             input_dropout=method.input_dropout,
             dropout=method.dropout,
             batch_norm=method.batch_norm,
         )
-        self.x, self.edges, self.step = torch.from_numpy(_dense(task)), edge_index(task.graph), one_step()
+        self.x, self.edges, self.step = torch.from_numpy(_dense(data)), edge_index(data.graph), one_step()
 
     def forward(self, *_: Any) -> Output:
         kept = torch.full((len(self.x), 1), 1 - self.node_dropout)
@@ -299,35 +312,36 @@ class StockGRAND(RandomPropagation):
 
 
 def one_step() -> nn.Module:
-    """Z ↦ Â·Z by PyG's message passing, Â made once."""
+    """Z ↦ Â·Z by PyG's message passing, with Â cached."""
     return APPNP(1, 0.0, cached=True)
 
 
+# method → its network, made from the method and its training data
 NETWORKS: dict[str, Callable[[Any, TrainingData], nn.Module]] = {
-    "mlp": StockMLP,
-    "appnp": StockAPPNP,
-    "gat": StockGAT,
-    "gat_star": lambda method, task: StockTuned(
-        method, task, lambda a, b: GATConv(a, b, add_self_loops=True, bias=False)
+    "mlp": ReferenceMLP,
+    "appnp": ReferenceAPPNP,
+    "gat": ReferenceGAT,
+    "gat_star": lambda method, data: ReferenceTuned(
+        method, data, lambda a, b: GATConv(a, b, add_self_loops=True, bias=False)
     ),
-    "gcn": StockGCN,
-    "gcn_star": lambda method, task: StockTuned(method, task, lambda a, b: GCNConv(a, b, cached=True)),
-    "gprgnn": StockGPRGNN,
-    "mlp_ppr": StockMLPOnPageRank,
-    "sage": StockSAGE,
-    "sage_star": lambda method, task: StockTuned(method, task, SAGEConv),
-    "sgc": StockSGC,
-    "dagnn": StockDAGNN,
-    "gcnii": StockGCNII,
-    "jknet": StockJKNet,
-    "grand": StockGRAND,
-    "graphmix": StockGraphMix,
-    "normprop": StockNormProp,
-    "pta": StockPTA,
-    "self_training": StockGCN,
+    "gcn": ReferenceGCN,
+    "gcn_star": lambda method, data: ReferenceTuned(method, data, lambda a, b: GCNConv(a, b, cached=True)),
+    "gprgnn": ReferenceGPRGNN,
+    "mlp_ppr": ReferenceMLPOnPageRank,
+    "sage": ReferenceSAGE,
+    "sage_star": lambda method, data: ReferenceTuned(method, data, SAGEConv),
+    "sgc": ReferenceSGC,
+    "dagnn": ReferenceDAGNN,
+    "gcnii": ReferenceGCNII,
+    "jknet": ReferenceJKNet,
+    "grand": ReferenceGRAND,
+    "graphmix": ReferenceGraphMix,
+    "normprop": ReferenceNormProp,
+    "pta": ReferencePTA,
+    "self_training": ReferenceGCN,
 }
 
 
-def _dense(task: TrainingData) -> Any:
-    features = task.graph.features
+def _dense(data: TrainingData) -> Any:
+    features = data.graph.features
     return (features.toarray() if hasattr(features, "toarray") else features).astype("float32")

@@ -1,4 +1,4 @@
-"""Methods of several stages or batches as one would write them on stock PyG: M3S, Violin, Meta-PN."""
+"""The PyG references of methods with several stages or batches: M3S, Violin, Meta-PN."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from torch_geometric.utils import to_undirected
 from ncgc.models.baselines.meta_pn import Batch, Propagator
 from ncgc.models.network_classifier import TrainingData
 from ncgc.nn import Output
-from ncgc_bench.speed.pyg_reference import edge_index
-from ncgc_bench.speed.pyg_reference_methods import StockGCN, StockPTA
+from ncgc_bench.speed.pyg_reference_methods import ReferenceGCN, ReferencePTA
+from ncgc_bench.speed.pyg_reference_ncgc import edge_index
 
 
-class StockViolin(StockGCN):
+class ReferenceViolin(ReferenceGCN):
     """Two GCNConv layers on the graph, normalised once, or on a graph with links, normalised each time."""
 
-    def __init__(self, method: Any, task: TrainingData):
-        super().__init__(method, task)
-        self.first_conv = GCNConv(task.num_features, method.hidden, normalize=False)
-        self.second_conv = GCNConv(method.hidden, task.num_classes, normalize=False)
+    def __init__(self, method: Any, data: TrainingData):
+        super().__init__(method, data)
+        self.first_conv = GCNConv(data.num_features, method.hidden, normalize=False)
+        self.second_conv = GCNConv(method.hidden, data.num_classes, normalize=False)
         self.plain = gcn_norm(self.edges, None, len(self.x))
 
     def forward(self, graph: Any = None, *_: Any) -> Output:
@@ -35,18 +35,18 @@ class StockViolin(StockGCN):
         return Output(h, self.second_conv(F.dropout(h, self.p, self.training), edges, weights))
 
 
-class StockMetaPN(StockPTA):
-    """PTA's network, whose MLP can be had on some rows."""
+class ReferenceMetaPN(ReferencePTA):
+    """PTA's network, whose MLP also takes some rows alone."""
 
     def on_rows(self, x: Tensor) -> Tensor:
         scores: Tensor = self.second(F.dropout(F.relu(self.first(x)), self.p, self.training))
         return scores
 
 
-class RowClassifier(nn.Module):
-    """What torch.func calls with other weights."""
+class OnRows(nn.Module):
+    """The MLP of a network as a module of its own, which torch.func can call with other weights."""
 
-    def __init__(self, network: StockMetaPN):
+    def __init__(self, network: ReferenceMetaPN):
         super().__init__()
         self.network = network
 
@@ -54,35 +54,35 @@ class RowClassifier(nn.Module):
         return self.network.on_rows(x)
 
 
-class ViolinForm:
-    """A graph with links is an edge_index."""
+class ViolinHooks:
+    """Violin's graph with added links is an edge_index."""
 
     _edges: tuple[TrainingData, Tensor] | None = None
 
-    def linked(self, task: TrainingData, links: Tensor) -> Tensor:
-        if self._edges is None or self._edges[0] is not task:
-            self._edges = task, edge_index(task.graph)
+    def linked(self, data: TrainingData, links: Tensor) -> Tensor:
+        if self._edges is None or self._edges[0] is not data:
+            self._edges = data, edge_index(data.graph)
         edges: Tensor = to_undirected(torch.cat([self._edges[1], links], dim=1))
         return edges
 
 
-class MetaPNForm:
-    """Dense rows, and the gradient through the step not taken by autograd."""
+class MetaPNHooks:
+    """Dense rows, and autograd for the gradient through Meta-PN's virtual step."""
 
     learning_rate: float
     soft_loss: Callable[[Tensor, Tensor], Tensor]
 
-    def rows(self, task: TrainingData, nodes: Tensor) -> Tensor:
-        features = task.graph.features[nodes.numpy()]
+    def rows(self, data: TrainingData, nodes: Tensor) -> Tensor:
+        features = data.graph.features[nodes.numpy()]
         return torch.from_numpy(features.toarray() if hasattr(features, "toarray") else features).float()
 
     def passed(self, network: nn.Module, features: Tensor, drops: torch.Generator) -> Tensor:
-        assert isinstance(network, StockMetaPN)
+        assert isinstance(network, ReferenceMetaPN)
         return network.on_rows(features)
 
     def meta_loss(self, network: nn.Module, batch: Batch, propagator: Propagator) -> Tensor:
-        assert isinstance(network, StockMetaPN)
-        mlp = RowClassifier(network)
+        assert isinstance(network, ReferenceMetaPN)
+        mlp = OnRows(network)
         weights = {name: weight.detach().requires_grad_() for name, weight in mlp.named_parameters()}
         loss = self.soft_loss(functional_call(mlp, weights, (batch.features,)), propagator(batch.nodes))
         slopes = torch.autograd.grad(loss, list(weights.values()), create_graph=True)
@@ -94,8 +94,9 @@ class MetaPNForm:
 
 
 NETWORKS: dict[str, Callable[[Any, TrainingData], nn.Module]] = {
-    "m3s": StockGCN,
-    "violin": StockViolin,
-    "meta_pn": StockMetaPN,
+    "m3s": ReferenceGCN,
+    "violin": ReferenceViolin,
+    "meta_pn": ReferenceMetaPN,
 }
-FORMS: dict[str, tuple[type, ...]] = {"violin": (ViolinForm,), "meta_pn": (MetaPNForm,)}
+# method → what replaces its hooks besides the network
+HOOKS: dict[str, tuple[type, ...]] = {"violin": (ViolinHooks,), "meta_pn": (MetaPNHooks,)}

@@ -258,7 +258,7 @@ def test_loss_not_finite_is_one_line_and_keeps_the_results(quick, tmp_path, monk
 def test_ctrl_c_in_training_keeps_what_there_is(interrupted, tmp_path):
     out = tmp_path / "out"
     long = ("--epochs", 100000, "--patience", 100000, "--runs", 3)
-    result = interrupted("train", "digits", *long, "--out", out, "--json", after="model", wait=2.0)
+    result = interrupted("train", "digits", *long, "--out", out, "--json", after=" epoch ")
     assert result.code == 130
     assert "Traceback" not in result.err
     found = result.json

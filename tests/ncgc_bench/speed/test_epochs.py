@@ -14,8 +14,9 @@ import pytest
 from ncgc.errors import ParameterError, TrainingError
 from ncgc_bench.speed import epochs as speed
 from ncgc_bench.speed.floor import floor
+from ncgc_bench.speed.tables import as_table, means, read_rows
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 SMALL = {
     "hidden": 8,
     "num_layers": 2,
@@ -45,7 +46,7 @@ def test_all_ways_have_the_same_losses(planted, backbone, heads):
 
 
 def test_a_way_that_computes_something_else_ends_the_comparison(planted, monkeypatch):
-    monkeypatch.setattr("ncgc_bench.speed.pyg_reference.soft_orthogonal", lambda z, beta: 0.5 * z)
+    monkeypatch.setattr("ncgc_bench.speed.pyg_reference_ncgc.soft_orthogonal", lambda z, beta: 0.5 * z)
     with pytest.raises(TrainingError, match="differ"):
         speed.compare_losses(planted, "gcn", 1)
 
@@ -65,17 +66,17 @@ def test_measure_has_times_and_their_ratios(planted):
 
 def test_the_table_ends_with_geometric_means():
     rows = [{"dataset": name, "ours_ms": 1.0, "over_csr": ratio} for name, ratio in (("a", 2.0), ("b", 8.0))]
-    lines = speed.table(rows).splitlines()
+    lines = as_table(rows).splitlines()
     assert lines[-1] == "| geometric mean |  | **4.00** |"
     assert {line.count("|") for line in lines} == {4}
-    assert speed.means(rows) == {"over_csr": pytest.approx(math.sqrt(16))}
+    assert means(rows) == {"over_csr": pytest.approx(math.sqrt(16))}
 
 
 def test_earlier_results_are_shown_by_the_old_command():
     path = ROOT / "benchmarks/results/speed-gcn.jsonl"
     command = [sys.executable, ROOT / "benchmarks/speed.py", "--show", path]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert out.rstrip("\n") == speed.table(speed.read_rows(path))
+    assert out.rstrip("\n") == as_table(read_rows(path))
     assert re.search(r"^\| cora \|", out, flags=re.MULTILINE)
 
 
@@ -85,7 +86,7 @@ def test_a_file_without_timings_is_a_sentence(tmp_path, text):
     if text is not None:
         path.write_text(text)
     with pytest.raises(ParameterError, match=r"x\.jsonl"):
-        speed.read_rows(path)
+        read_rows(path)
 
 
 @pytest.mark.parametrize("wrong", [{"backbone": "sage"}, {"rounds": 0}, {"heads": 0}])

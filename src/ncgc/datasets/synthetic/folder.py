@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import tomli_w
 
-from ncgc import __version__
 from ncgc.datasets.split import PARTS, Split
 from ncgc.datasets.synthetic.edges import edge_blocks
 from ncgc.datasets.synthetic.features import word_blocks, write_npy, write_npz
@@ -28,6 +27,7 @@ from ncgc.datasets.synthetic.nodes import Nodes, draw_nodes, spans
 from ncgc.datasets.synthetic.sample import draw_split
 from ncgc.errors import OutputError
 from ncgc.files import TEMPORARY, check_folder, whole_folder
+from ncgc.version import __version__
 
 DENSE_UP_TO = 128  # features; beyond, dense rows would be long and mostly zeros
 FULL_BATCH_UP_TO = 300_000  # nodes; above, the suggested command trains by partitions (measured in docs/scaling.md)

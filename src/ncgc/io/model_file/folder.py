@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from ncgc import __version__
 from ncgc.datasets import Split
 from ncgc.errors import ModelFileError, OutputError
 from ncgc.files import TEMPORARY, whole_folder
 from ncgc.graph import Graph
 from ncgc.io.model_file.sealed import Damage, Record, digest, parsed, sealed, unsealed
 from ncgc.io.model_file.stored_graph import graph_arrays, graph_facts, ids_parquet, stored_graph
+from ncgc.version import __version__
 
 FORMAT = 3
 FORMATS = (1, 2, 3)  # those that are read; 1 was NCGC's own, 2 that of all other methods

@@ -11,7 +11,7 @@ from ncgc.models.decoupled import Decoupled, DecoupledNetwork
 from ncgc.models.network_classifier import TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layer import fan_in
+from ncgc.nn.weights import fan_in
 from ncgc.ops import propagate
 from ncgc.params.parameter import declared
 from ncgc.training import KeepEpoch, StoppingRule

@@ -10,7 +10,7 @@ from ncgc.datasets import Split
 from ncgc.graph import Graph
 from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layer import glorot
+from ncgc.nn.weights import glorot
 from ncgc.ops import FeatureMatrix, attend, dropout, linear
 from ncgc.params.parameter import declared
 from ncgc.training import StoppingRule
@@ -83,7 +83,7 @@ class GATNetwork(nn.Module):
         self.second = Attention(heads * hidden, num_classes, output_heads, dropout, generator)
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
-        features = operators.features.for_draws if self.training else operators.features
+        features = operators.features.for_dropout if self.training else operators.features
         h = elu(self.first(features, operators.of_layer(0), generator))
         z = self.second(h, operators.of_layer(1), generator)
         heads = self.second.heads

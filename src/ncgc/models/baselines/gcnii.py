@@ -12,8 +12,8 @@ from torch.autograd.function import once_differentiable
 from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layer import fan_in
-from ncgc.ops import SparseMatrix, drawn_bytes, dropout, keep_factors, kept_scale, linear
+from ncgc.nn.weights import fan_in
+from ncgc.ops import SparseMatrix, dropout, keep_factors, kept_scale, linear, random_bytes
 from ncgc.params.parameter import declared
 
 
@@ -105,7 +105,7 @@ class _ResidualLayers(torch.autograd.Function):
             m = torch.addmm(returned, matrix.csr, h, alpha=1.0 - alpha)
             h = (m @ layer).relu_()
             if p > 0.0:
-                h.mul_(keep_factors(drawn_bytes(h.shape, generator), p, h.dtype))
+                h.mul_(keep_factors(random_bytes(h.shape, generator), p, h.dtype))
             if keep_all:
                 mixed.append(m)
                 outputs.append(h)

@@ -105,7 +105,7 @@ class GraphMixNetwork(TwoLayerGCN):
         self, operators: GraphOperators, nodes: Tensor, generator: torch.Generator | None = None
     ) -> Tensor:
         """(l, hidden) ReLU(dropout(X)·W₀) of the nodes."""
-        features = operators.features.for_draws.take(nodes)
+        features = operators.features.for_dropout.take(nodes)
         return torch.relu(linear(features.dropout(self.input_dropout, generator, self.training), self.first))
 
 

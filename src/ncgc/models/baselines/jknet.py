@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layer import fan_in, glorot
+from ncgc.nn.weights import fan_in, glorot
 from ncgc.ops import FeatureMatrix, linear, propagate, relu_dropout
 from ncgc.params.parameter import declared
 

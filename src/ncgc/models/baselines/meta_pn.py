@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from ncgc.models.baselines.pta import PTANetwork, first_decays
 from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
-from ncgc.nn.layer import fan_in
+from ncgc.nn.weights import fan_in
 from ncgc.ops import FeatureMatrix, SparseMatrix, linear
 from ncgc.params.parameter import declared
 from ncgc.training import Adam, StoppingRule, TrainingResult, Watcher

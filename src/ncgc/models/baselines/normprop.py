@@ -12,7 +12,7 @@ from ncgc.graph import Graph
 from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import fan_in_bias
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layer import fan_in
+from ncgc.nn.weights import fan_in
 from ncgc.ops import linear, propagate, relu_dropout
 from ncgc.params.parameter import declared
 

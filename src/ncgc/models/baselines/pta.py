@@ -12,7 +12,7 @@ from ncgc.losses import row_softmax, soft_cross_entropy
 from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.models.networks import TwoLayerMLP
 from ncgc.nn import GraphOperators, Output
-from ncgc.ops import SparseMatrix, personalised_pagerank, relu_dropout, to_classes
+from ncgc.ops import SparseMatrix, narrow_linear, personalised_pagerank, relu_dropout
 from ncgc.params.parameter import declared
 
 _LEAST = 1e-12  # a probability whose logarithm is still a number
@@ -91,7 +91,7 @@ class PTANetwork(TwoLayerMLP):
         assert self.first_bias is not None
         assert self.second_bias is not None
         h = relu_dropout(z.add_(self.first_bias), self.dropout, generator, self.training)
-        return Output(h, to_classes(h, self.second).add_(self.second_bias))
+        return Output(h, narrow_linear(h, self.second).add_(self.second_bias))
 
     def _versions(self) -> list[int]:
         """How often each weight was written to: the same numbers, the same weights."""

@@ -7,8 +7,7 @@ from torch import nn
 
 from ncgc.models.network_classifier import NetworkClassifier, TrainingData
 from ncgc.nn import GraphOperators, Output
-from ncgc.nn.layer import Pass
-from ncgc.nn.sage import SAGELayer
+from ncgc.nn.layers import ForwardPass, SAGELayer
 from ncgc.ops import relu_dropout
 
 
@@ -55,7 +54,7 @@ class SAGENetwork(nn.Module):
         self.dropout = dropout
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:
-        first, second = (Pass(operators.of_layer(i), self.training, generator) for i in range(2))
+        first, second = (ForwardPass(operators.of_layer(i), self.training, generator) for i in range(2))
         features = operators.features.dropout(self.dropout, generator, self.training)
         h = relu_dropout(self.first(features, first), self.dropout, generator, self.training)
         z = self.second(h, second)

@@ -1,5 +1,4 @@
-// How sure the model is, and how far it can be trusted: the histogram of confidence, the reliability diagram, and the
-// shades of the confusion matrix.
+// The histogram of confidence, the reliability diagram, and the shades of the confusion matrix.
 
 const TENTHS = [0, 0.2, 0.4, 0.6, 0.8, 1];
 const plain = (value) => value.toFixed(1);
@@ -63,8 +62,8 @@ function reliabilityDiagram(container, bins) {
     bins.forEach(([confidence, accuracy, count], i) => {
       const [cx, cy] = points[i];
       const dot = drawing("circle", { cx, cy, r: 3 + 6 * Math.sqrt(count / most), class: "dot" });
-      const words = `confidence ${confidence.toFixed(2)}: ${percent(accuracy, 1)} right of ${grouped(count)} nodes`;
-      dot.append(drawing("title", {}, words));
+      const caption = `confidence ${confidence.toFixed(2)}: ${percent(accuracy, 1)} right of ${grouped(count)} nodes`;
+      dot.append(drawing("title", {}, caption));
       frame.svg.append(dot);
     });
     container.replaceChildren(frame.svg);

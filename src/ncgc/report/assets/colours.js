@@ -1,5 +1,5 @@
 // Colours of the classes and of confidence. Those of the classes are custom properties, so that a change of theme
-// reaches every bar and swatch by itself; the map asks for them by value.
+// reaches every bar and swatch by itself; the map reads their values.
 
 const palette = () => REPORT.colours[document.documentElement.dataset.theme];
 const classColour = (number) => (number < REPORT.classes.length ? `var(--class-${number})` : "var(--unlabelled)");
@@ -10,7 +10,7 @@ function applyPalette() {
 applyPalette();
 document.addEventListener("themechange", applyPalette);
 
-// The least that the largest of K probabilities can be: where the scale of confidence begins.
+// 1/K, the smallest value of the largest of K probabilities: where the scale of confidence begins.
 const leastConfidence = () => (REPORT.classes.length > 1 ? 1 / REPORT.classes.length : 0);
 
 const RAMP = [
@@ -19,7 +19,7 @@ const RAMP = [
   [38, 98, 205],
 ];
 
-// From doubtful (orange) to sure (blue): both ends are told apart with any kind of colour vision.
+// From doubtful (orange) to sure (blue): both ends are distinct with any kind of colour vision.
 function rampColour(part) {
   const at = clamp(part, 0, 1) * (RAMP.length - 1);
   const low = Math.min(Math.floor(at), RAMP.length - 2);

@@ -1,4 +1,4 @@
-// Training: one small plot a quantity, all over the same epochs, with the warm-up shaded and one cursor for all.
+// Training: one small plot per quantity, all over the same epochs, with the warm-up shaded and one cursor for all.
 
 function trainingCurves(container, { epochs, warmup, best, curves }) {
   const panels = curves.map((curve) => {
@@ -8,7 +8,7 @@ function trainingCurves(container, { epochs, warmup, best, curves }) {
       element(
         "figure",
         { class: "panel" },
-        element("figcaption", {}, element("b", {}, curve.title), value, element("small", {}, curve.words || "\u00a0")),
+        element("figcaption", {}, element("b", {}, curve.title), value, element("small", {}, curve.caption || "\u00a0")),
         box,
       ),
     );
@@ -20,14 +20,14 @@ function trainingCurves(container, { epochs, warmup, best, curves }) {
   function draw(panel, width) {
     const { curve, box } = panel;
     const known = curve.values.filter((value) => value !== null);
-    const y = niceRange(known, !curve.share || Math.min(...known) < 0.2);
+    const y = niceRange(known, !curve.isFraction || Math.min(...known) < 0.2);
     const frame = plot(width, 176, {
       x,
       y,
       xTicks: ticks(x[0], x[1], 4),
       yTicks: ticks(y[0], y[1], 4),
-      yText: curve.share ? (value) => percent(value) : short,
-      label: `${curve.title}, epoch ${x[0]} to ${last}; last ${said(curve, known[known.length - 1])}`,
+      yText: curve.isFraction ? (value) => percent(value) : short,
+      label: `${curve.title}, epoch ${x[0]} to ${last}; last ${formatted(curve, known[known.length - 1])}`,
     });
     if (warmup !== null) shadeWarmup(frame);
     if (best !== null && best >= x[0] && best <= x[1]) {
@@ -59,7 +59,7 @@ function trainingCurves(container, { epochs, warmup, best, curves }) {
     if (to - from > 56) frame.svg.append(drawing("text", { x: from, y: frame.top - 7, class: "remark" }, "warm-up"));
   }
 
-  const said = (curve, value) => (curve.share ? percent(value, 1) : short(value));
+  const formatted = (curve, value) => (curve.isFraction ? percent(value, 1) : short(value));
 
   // Show every quantity at an epoch; null: at the last.
   function point(epoch) {
@@ -68,7 +68,7 @@ function trainingCurves(container, { epochs, warmup, best, curves }) {
     for (const { curve, value, frame, cursor } of panels) {
       if (!frame) continue;
       const now = curve.values[i];
-      value.textContent = now === null ? "–" : said(curve, now) + (epoch === null ? "" : ` at ${epochs[i]}`);
+      value.textContent = now === null ? "–" : formatted(curve, now) + (epoch === null ? "" : ` at ${epochs[i]}`);
       cursor.setAttribute("visibility", epoch === null || now === null ? "hidden" : "visible");
       if (now === null) continue;
       const [line, dot] = cursor.children;

@@ -1,4 +1,4 @@
-// Wheel, drag, pinch and keys on the map. The page keeps its own scrolling: the wheel zooms only once the page rests,
+// Wheel, drag, pinch and keys on the map. The page still scrolls: the wheel zooms only when the page is at rest,
 // and one finger moves the map only when it is zoomed in.
 
 const RESTED = 250; // milliseconds after which a page that was scrolled counts as resting

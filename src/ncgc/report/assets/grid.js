@@ -1,4 +1,4 @@
-// Which node is nearest to a place: nodes are sorted into square cells, and only the cells in reach are looked at.
+// Nearest node to a position: nodes are sorted into square cells, and only the cells in reach are searched.
 
 class Grid {
   constructor(x, y) {

@@ -1,10 +1,10 @@
-// The classes beside the map: what colour each has, how many nodes, and a press to hide or show them.
+// The legend beside the map: colour and number of nodes of each class; a click hides or shows it.
 
 function legend(map, report) {
   const list = byId("classes");
   const rows = report.classes.map((name, number) => ({ number, name: named(name), count: report.counts[number] }));
-  if (rows.length > 30) rows.sort((a, b) => b.count - a.count); // a few are found by name, many by weight
-  if (report.bare > 0) rows.push({ number: map.points.none, name: "no label", count: report.bare });
+  if (rows.length > 30) rows.sort((a, b) => b.count - a.count); // few classes keep their order, many are sorted by size
+  if (report.unlabelled > 0) rows.push({ number: map.points.none, name: "no label", count: report.unlabelled });
   const buttons = rows.map(({ number, name, count }) => {
     const swatch = element("i", { class: "swatch" });
     swatch.style.background = classColour(number);
@@ -43,7 +43,7 @@ function legend(map, report) {
   update();
 }
 
-// What the colours mean when they are not those of the classes.
+// The key on the map: what the colours mean in each mode.
 function key(map, report) {
   const box = byId("key");
   const dot = (colour, outline, text) => {
@@ -60,13 +60,13 @@ function key(map, report) {
       parts.push(leastConfidence().toFixed(2), ramp, "1.00");
     } else if (map.mode === "source") {
       parts.push(dot("--given", true, "given"), dot("--predicted", false, "predicted"));
-      if (report.bare > 0) parts.push(dot("--unlabelled", false, "no label"));
+      if (report.unlabelled > 0) parts.push(dot("--unlabelled", false, "no label"));
     } else {
       const ringed = element("i", { class: "swatch outlined hollow" });
       parts.push(element("span", {}, ringed, "label given"));
     }
     box.replaceChildren(...parts);
-    list.dataset.mode = map.mode; // swatches fade where they say nothing
+    list.dataset.mode = map.mode; // swatches fade where colours are not those of classes
   }
   const list = byId("classes");
   for (const button of document.querySelectorAll("[data-mode]")) {

@@ -1,4 +1,4 @@
-// Each section that is on the page gets its program; those without data are not there.
+// Start the script of each section on the page; sections without data are not on it.
 
 function withSection(id, value, start) {
   const place = byId(id);
@@ -22,7 +22,7 @@ withSection("map", REPORT.map, (_, packed) => {
   for (const button of document.querySelectorAll("button[data-node]")) {
     button.addEventListener("click", () => map.reveal(Number(button.dataset.node)));
   }
-  window.ncgcMap = map; // for tests, and for the curious
+  window.ncgcMap = map; // for tests and for debugging
 });
 withSection("shares", REPORT.shares, (place, shares) => classShares(place, shares, REPORT));
 withSection("curves", REPORT.curves, trainingCurves);
@@ -36,7 +36,7 @@ withSection("copy", REPORT.classes, (button) => {
       await navigator.clipboard.writeText(code.textContent);
       button.textContent = "Copied";
     } catch {
-      getSelection().selectAllChildren(code); // a page from a file may not copy; the reader then can
+      getSelection().selectAllChildren(code); // a page opened from a file may not copy; the text is selected instead
     }
   });
 });

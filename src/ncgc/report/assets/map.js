@@ -60,14 +60,14 @@ class PointMap {
     return !this.hidden.has(this.points.label[i]);
   }
 
-  // Radius of a dot in CSS pixels: smaller the more there are, larger the closer one looks.
+  // Radius of a dot in CSS pixels: smaller the more there are, larger at higher zoom.
   get radius() {
     const room = clamp(this.view.width / 760, 0.72, 1);
     const base = room * clamp(30 / this.points.count ** 0.31, 1.3, 6.5);
     return Math.min(base * this.view.zoom ** 0.35, Math.max(base, 7));
   }
 
-  // One colour a node: the number of a colour, and the colours by number.
+  // The colours, and the number of the colour of each node.
   colouring() {
     const { points } = this;
     if (this.mode === "confidence") {
@@ -76,13 +76,13 @@ class PointMap {
       const level = (i) => Math.round((LEVELS * (points.confidence[i] / 255 - least)) / (1 - least));
       return { colours, number: (i) => clamp(level(i), 0, LEVELS) };
     }
-    const bare = channels(token("--unlabelled"));
+    const unlabelled = channels(token("--unlabelled"));
     if (this.mode === "source") {
-      const colours = [channels(token("--predicted")), channels(token("--given")), bare];
+      const colours = [channels(token("--predicted")), channels(token("--given")), unlabelled];
       return { colours, number: (i) => (points.isGiven(i) ? 1 : points.label[i] === points.none ? 2 : 0) };
     }
     const classes = this.report.classes.length;
-    return { colours: [...palette().map(channels), bare], number: (i) => Math.min(points.label[i], classes) };
+    return { colours: [...palette().map(channels), unlabelled], number: (i) => Math.min(points.label[i], classes) };
   }
 
   draw() {
@@ -108,7 +108,7 @@ class PointMap {
     raster.clear(card);
     stamp(this.others, [{ mask: discMask(radius, this.mode === "source" ? 0.6 : 0.82), colour: null }]);
     stamp(this.given, [
-      { mask: discMask(large + 1.7 * line, 1), colour: card }, // parts the line from a neighbour as dark as it
+      { mask: discMask(large + 1.7 * line, 1), colour: card }, // separates the outline from a dark neighbour
       { mask: discMask(large + line, 1), colour: channels(token("--outline")) },
       { mask: discMask(large, 1), colour: null },
     ]);

@@ -1,10 +1,10 @@
 // Discs, pixel by pixel: fifty thousand in a few milliseconds, where the canvas's own circles take half a second.
 
-const STEPS = 4; // places of a disc's middle inside a pixel, each way: without them small discs look square
+const STEPS = 4; // positions of a disc's centre inside a pixel, each way: without them small discs appear square
 
-// How much of each pixel a disc of this radius covers, 0 to 255, for every place of its middle inside a pixel.
+// How much of each pixel a disc of this radius covers, 0 to 255, for every position of its centre inside a pixel.
 function discMask(radius, alpha) {
-  const half = Math.floor(radius + 1); // a half for the soft edge, less than a half for the middle
+  const half = Math.floor(radius + 1); // half a pixel for the soft edge, up to half for the centre
   const size = 2 * half + 1;
   const covers = [];
   for (let step = 0; step < STEPS * STEPS; step++) {

@@ -1,18 +1,18 @@
 // Find a node by its id: type, choose from the list with arrows or a click, and the map goes there.
 
 const OFFERED = 8;
-const LONGEST_ID = 200; // ids are cut to this in the page (ncgc.report.text)
+const LONGEST_ID = 200; // ids are cut to this in the page (ncgc.report.formatting)
 
 function search(map, packed) {
   const input = byId("search");
   const list = byId("offers");
-  const said = byId("said");
+  const announcement = byId("announcement");
   const { points } = map;
   const folded = Array.from({ length: points.count }, (_, i) => points.id(i).toLowerCase());
   let offers = [];
   let active = -1;
 
-  // Equal ids first, then those that begin with the words, then those that have them anywhere.
+  // Equal ids first, then those that begin with the query, then those that contain it.
   function matches(text) {
     let sought = text.toLowerCase();
     if (text.length > LONGEST_ID) sought = sought.slice(0, LONGEST_ID - 1);
@@ -39,7 +39,7 @@ function search(map, packed) {
     close();
     map.reveal(node);
     const label = points.label[node] === points.none ? "no label" : map.report.classes[points.label[node]];
-    said.textContent = `${named(points.id(node))}: ${label}, shown on the map`;
+    announcement.textContent = `${named(points.id(node))}: ${label}, shown on the map`;
   }
 
   function offer() {

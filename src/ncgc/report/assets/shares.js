@@ -1,4 +1,4 @@
-// The share of each class among the labels given and among those predicted, as pairs of bars.
+// The share of each class among the given and among the predicted labels, as pairs of bars.
 
 function classShares(container, shares, report) {
   const part = (count, total) => (total ? count / total : 0);

@@ -1,4 +1,4 @@
-// Light or dark: what the reader chose on this page, else what the system says. Runs before anything is painted.
+// Light or dark: the choice on this page, else the setting of the system. Runs before anything is painted.
 
 const KEY = "ncgc-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -7,7 +7,7 @@ function chosenTheme() {
   try {
     return localStorage.getItem(KEY);
   } catch {
-    return null; // a page opened from a file may not be allowed to remember
+    return null; // a page opened from a file may have no storage
   }
 }
 
@@ -37,19 +37,19 @@ addEventListener("afterprint", () => {
 
 document.addEventListener("DOMContentLoaded", () => {
   const button = document.getElementById("theme");
-  const say = () => {
+  const describe = () => {
     const other = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
     button.setAttribute("aria-label", `Change to ${other} colours`);
     button.title = `Change to ${other} colours`;
   };
-  say();
-  document.addEventListener("themechange", say);
+  describe();
+  document.addEventListener("themechange", describe);
   button.addEventListener("click", () => {
     const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      // then it lasts as long as the page is open
+      // the choice then lasts as long as the page is open
     }
     applyTheme(theme);
   });

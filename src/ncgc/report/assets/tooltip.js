@@ -1,4 +1,4 @@
-// What is known of one node, beside its dot.
+// The tooltip of a node: its label, confidence and most probable classes.
 
 class Tooltip {
   constructor(box, points, report) {
@@ -35,7 +35,7 @@ class Tooltip {
       element("p", { class: "tip-line" }, "Confidence ", element("b", {}, (points.confidence[node] / 255).toFixed(2))),
     ];
     if (points.isGiven(node) && points.predicted[node] !== label && points.predicted[node] !== points.none) {
-      parts.push(element("p", { class: "tip-line" }, "The model says ", ...this.label(points.predicted[node])));
+      parts.push(element("p", { class: "tip-line" }, "Predicted: ", ...this.label(points.predicted[node])));
     }
     if (points.truth && points.truth[node] !== points.none && !points.isGiven(node)) {
       const right = points.truth[node] === label;
@@ -55,7 +55,7 @@ class Tooltip {
 
   how(node) {
     if (this.points.isGiven(node)) return "given";
-    return this.points.label[node] === this.points.none ? "(too doubtful)" : "predicted";
+    return this.points.label[node] === this.points.none ? "(confidence too low)" : "predicted";
   }
 
   bars(node) {

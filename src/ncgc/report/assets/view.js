@@ -1,4 +1,4 @@
-// What part of the map is seen: screen = offset + scale · place. Zoom 1 shows everything.
+// The visible part of the map: screen = offset + scale · position. Zoom 1 shows everything.
 
 const CLOSEST = 120;
 const MARGIN = 26;
@@ -43,7 +43,7 @@ class View {
     this.stay();
   }
 
-  // What is under (px, py) stays there.
+  // Zoom; the position under (px, py) stays there.
   zoomAt(px, py, factor) {
     cancelAnimationFrame(this.flight);
     const [x, y] = [this.placeX(px), this.placeY(py)];
@@ -61,7 +61,7 @@ class View {
     this.centre.y = clamp(this.centre.y, this.home.y - (slack * height) / 2, this.home.y + (slack * height) / 2);
   }
 
-  // Go to a place in a third of a second, or at once for those who want no motion.
+  // Move to a position in a third of a second, or at once where reduced motion is preferred.
   fly(target, changed) {
     cancelAnimationFrame(this.flight);
     const from = { x: this.centre.x, y: this.centre.y, zoom: this.zoom };

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ncgc.graph import Graph
 from ncgc.graph.features import FeatureNormalizer
 from ncgc.nn import SOGN, GraphOperators, Output
-from ncgc.ops import Draws, RowDraws
+from ncgc.ops import RandomSource, RowGenerator
 from ncgc.training.history import TrainingResult, Watcher
 from ncgc.training.learner import Learner, State, all_finite
 from ncgc.training.stopping import StoppingRule
@@ -57,7 +57,7 @@ class FullBatch:
         loss: Callable[[int], Loss | None],
         evaluate: Callable[[], Tensor],
         observe: Callable[[Tensor], None] | None = None,
-        generator: Draws | None = None,
+        generator: RandomSource | None = None,
     ):
         self.learner, self.loss, self.evaluation_pass = learner, loss, evaluate
         self.observe, self.generator = observe, generator
@@ -98,7 +98,7 @@ class FullBatch:
             self.generator.set_state(state.tensors["generator"])
 
 
-def ncgc_full_batch(learner: Learner, operators: GraphOperators, draws: Draws) -> FullBatch:
+def ncgc_full_batch(learner: Learner, operators: GraphOperators, draws: RandomSource) -> FullBatch:
     """NCGC's epoch: cross-entropy, embedded clustering and pseudo-labels over all nodes at once.
 
     Args:
@@ -124,7 +124,7 @@ def ncgc_full_batch(learner: Learner, operators: GraphOperators, draws: Draws) -
                 begun = learner.begin_clusters(evaluate)
             if not begun:
                 return None
-        if isinstance(draws, RowDraws):
+        if isinstance(draws, RowGenerator):
             draws.begin(epoch)
         output = network(operators, draws, embeddings=False)
         if reduction.alone and not all_finite(output.logits):

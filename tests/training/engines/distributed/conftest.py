@@ -78,7 +78,7 @@ def start_processes(make_planted):
 def raw_processes(start_processes):
     """What every process said, by rank: see :meth:`Job.results`."""
 
-    def run(function, size, timeout=120.0):
+    def run(function, size, timeout=LIMIT):
         return start_processes(function, size, timeout).results()
 
     return run
@@ -88,7 +88,7 @@ def raw_processes(start_processes):
 def in_processes(raw_processes):
     """``in_processes(function, size)``: what ``function(group)`` returned in every process, by rank."""
 
-    def run(function, size, timeout=120.0):
+    def run(function, size, timeout=LIMIT):
         found = raw_processes(function, size, timeout)
         for good, result in found:
             assert good, result

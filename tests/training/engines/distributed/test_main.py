@@ -33,15 +33,27 @@ ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux to find the processes")
 
 
-def child_of(pid, rank):
-    """The process number of one of the processes that a job started."""
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        if f"\0RANK={rank}\0" in Path(f"/proc/{child}/environ").read_text():
-            return int(child)
-    raise AssertionError(f"{pid} has no process of rank {rank}")
+# Imported at the start of every process: the first one kills the second as soon as the checkpoint of epoch 5 has its name.
+KILLER = """
+import os, pathlib, signal
+
+rename = os.rename
 
 
-def awaited(condition, seconds=300.0):
+def rename_and_kill(source, target, **options):
+    rename(source, target, **options)
+    if os.environ.get("RANK") == "0" and os.path.basename(target) == "epoch-000005":
+        launcher = os.getppid()
+        for child in pathlib.Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split():
+            if "\\0RANK=1\\0" in pathlib.Path(f"/proc/{child}/environ").read_text():
+                os.kill(int(child), signal.SIGKILL)
+
+
+os.rename = rename_and_kill
+"""
+
+
+def awaited(condition, seconds=600.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -52,19 +64,20 @@ def awaited(condition, seconds=300.0):
 def test_kill_a_process_and_resume(tmp_path, raw_processes):
     """`ncgc train --distributed` loses a process: a sentence and code 3. Under torchrun it then goes on to the unbroken loss."""
     kept = tmp_path / "kept"
-    words = [*QUICK, "--checkpoint", str(kept), "--every", "1", "--timeout", "100"]
+    words = [*QUICK, "--checkpoint", str(kept), "--every", "1", "--timeout", "600"]
     start = [sys.executable, "-c", "import sys; from ncgc.cli import main; sys.exit(main())"]
-    pipe = subprocess.PIPE
-    job = subprocess.Popen([*start, *words, "--distributed"], stderr=pipe, stdout=pipe, text=True, env=ENVIRONMENT)
-    try:
-        awaited(lambda: list(kept.glob("epoch-*")) or job.poll() is not None)
-        assert job.poll() is None, job.stderr.read()
-        os.kill(child_of(job.pid, 1), signal.SIGKILL)
-        _, said = job.communicate(timeout=300)
-    finally:
-        job.kill()
-    assert job.returncode == 3, said
-    assert "Process 0 of 2 lost another process in epoch" in said
+    (tmp_path / "sitecustomize.py").write_text(KILLER)
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    killed = subprocess.run(
+        [*start, *words, "--distributed"],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env=ENVIRONMENT | {"PYTHONPATH": path},
+    )
+    said = killed.stderr
+    assert killed.returncode == 3, said
+    assert "Process 0 of 2 lost another process in epoch 6" in said
     assert f"--checkpoint {kept} --resume" in said
     assert "Traceback" not in said
     assert not (kept / "epoch-000030").exists()
@@ -82,7 +95,7 @@ def test_kill_a_process_and_resume(tmp_path, raw_processes):
         ],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=900,
         env=ENVIRONMENT,
     )
     assert done.returncode == 0, done.stderr
@@ -102,11 +115,11 @@ def test_processes_end_with_what_started_them():
     if not launcher:
         child = os.fork()
         if not child:
-            sys.stderr = os.fdopen(writer, "w")
-            print(os.getpid(), file=sys.stderr, flush=True)
-            program.end_with(os.getppid())
-        time.sleep(60)
-        os._exit(0)
+            sys.stderr, parent = os.fdopen(writer, "w"), os.getppid()
+            print(os.getpid(), file=sys.stderr, flush=True)  # from here on the launcher may be gone
+            program.end_with(parent)
+        while True:
+            signal.pause()
     os.close(writer)
     with os.fdopen(reader) as said:
         child = int(said.readline())
@@ -119,7 +132,7 @@ def test_processes_end_with_what_started_them():
 def test_a_launcher_that_is_told_to_end_stops_its_processes(tmp_path, monkeypatch):
     """SIGTERM, as schedulers send it: nothing goes on in the background."""
     sleeper = tmp_path / "python"
-    sleeper.write_text(f"#!/bin/sh\necho $$ >> {tmp_path}/pids\nexec sleep 100\n")
+    sleeper.write_text(f"#!/bin/sh\necho $$ >> {tmp_path}/pids\nexec sleep 3600\n")
     sleeper.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(sleeper))
     launcher = os.fork()

@@ -9,7 +9,7 @@ from ncgc.datasets.synthetic import BlockModel, sample_graph
 from ncgc.errors import ParameterError
 from ncgc.training.engines.distributed.group import Group
 
-LONG = 120.0  # seconds, for a machine that is busy
+LONG = 600.0  # seconds, for a machine that is busy
 SHORT = {"epochs": 20, "warmup": 3, "ramp": 3, "hidden": 16, "sinkhorn_iterations": 3, "random_state": 5}
 
 

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 import torch
+from ncgc.training.engines.partition.trainer import PartitionTrainer
 
 from ncgc import NCGC, load_dataset
 from ncgc.datasets import few_split
 from ncgc.graph.features import FeatureNormalizer
 from ncgc.models.ncgc_components import make_network, make_objective, make_stopping, trainer_settings
 from ncgc.nn import GraphOperators
-from ncgc.ops import RowDraws
+from ncgc.ops import RowGenerator
 from ncgc.training import Trainer
 from ncgc.training.engines.partition import label_blocks as labelled
 from ncgc.training.engines.partition.part_operators import Source
 from ncgc.training.engines.partition.running_totals import Known
-from ncgc.training.engines.partition.trainer import PartitionTrainer
 
 WARM, FULL = 2, 30  # an epoch on labels alone, and one with all losses
 BACKBONES = {
@@ -120,7 +120,7 @@ def test_dropout_in_a_block_of_labels_is_that_of_its_nodes(make_planted, backbon
         "part": by_parts.source.part(nodes, hops=2),
     }.items():
         operators.reduction = Known(torch.eye(8))
-        draws = RowDraws(by_parts.seed, operators.rows)
+        draws = RowGenerator(by_parts.seed, operators.rows)
         draws.begin(epoch)
         seen[name] = network(operators, draws, embeddings=False).logits[: len(nodes)]
     assert torch.allclose(seen["block"], seen["part"], atol=1e-5)

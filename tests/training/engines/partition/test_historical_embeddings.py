@@ -8,7 +8,7 @@ from ncgc import NCGC
 from ncgc.graph.features import FeatureNormalizer
 from ncgc.models.ncgc_components import make_network
 from ncgc.nn import GraphOperators
-from ncgc.ops import RowDraws
+from ncgc.ops import RowGenerator
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
 from ncgc.training.engines.partition.inference import evaluate_by_rows
 from ncgc.training.engines.partition.part_operators import Source
@@ -34,7 +34,7 @@ def test_a_part_without_a_halo_is_exact(make_planted, backbone):
         operators = source.part(owned, 0, given)
         history.begin()
         network.train()
-        found.append(network(operators, RowDraws(0, operators.rows), embeddings=False).logits.detach())
+        found.append(network(operators, RowGenerator(0, operators.rows), embeddings=False).logits.detach())
     torch.testing.assert_close(found[0], whole[owned].detach(), atol=1e-5, rtol=0)
     assert (found[1] - whole[owned]).abs().max() > 1e-2  # the neighbours that are left out matter
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from types import FrameType
 
 from ncgc.errors import PeerError
 
@@ -29,16 +28,16 @@ def launch(words: Sequence[str], processes: int) -> int:
         port = free.getsockname()[1]
     shared = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), LAUNCHED: "1"}
     threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(max((os.cpu_count() or 1) // processes, 1)))}
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-m", "ncgc.training.engines.distributed", *words],
-            env=os.environ | shared | threads | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
-        )
-        for rank in range(processes)
-    ]
-    before = signal.signal(signal.SIGTERM, _told_to_end)
+    children: list[subprocess.Popen[bytes]] = []
+    terminated: list[int] = []
+    # Set before the first process starts, and raising nothing: SIGTERM while they are being started must not lose one.
+    before = signal.signal(signal.SIGTERM, lambda number, frame: terminated.append(number))
     try:
-        return _awaited(children)
+        for rank in range(processes):
+            command = [sys.executable, "-m", "ncgc.training.engines.distributed", *words]
+            environment = os.environ | shared | threads | {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+            children.append(subprocess.Popen(command, env=environment))
+        return _awaited(children, terminated)
     finally:
         signal.signal(signal.SIGTERM, before)
         for child in children:
@@ -47,15 +46,17 @@ def launch(words: Sequence[str], processes: int) -> int:
                 child.wait()
 
 
-def _told_to_end(number: int, frame: FrameType | None) -> None:
-    raise PeerError("The training was told to end; its processes are stopped.")
+def _awaited(children: list[subprocess.Popen[bytes]], terminated: list[int]) -> int:
+    """The exit code of all, or of the first that failed, once the others have ended too or their grace is over.
 
-
-def _awaited(children: list[subprocess.Popen[bytes]]) -> int:
-    """The exit code of all, or of the first that failed, once the others have ended too or their grace is over."""
+    Raises:
+        PeerError: SIGTERM arrived; the handler adds its number to ``terminated``.
+    """
     failed_at: float | None = None
     code = 0
     while True:
+        if terminated:
+            raise PeerError("The training was told to end; its processes are stopped.")
         try:
             codes = [child.poll() for child in children]
             failed = [found for found in codes if found]

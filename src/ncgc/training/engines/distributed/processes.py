@@ -11,7 +11,7 @@ from ncgc.errors import ParameterError
 from ncgc.graph import Graph
 from ncgc.graph.features import FeatureNormalizer
 from ncgc.nn import SOGN, Output
-from ncgc.ops import RowDraws
+from ncgc.ops import RowGenerator
 from ncgc.training.checkpoint import Peers
 from ncgc.training.engines.distributed.account import Account, Meter, account
 from ncgc.training.engines.distributed.graph_summary import GraphSummary
@@ -72,7 +72,7 @@ class SeveralProcesses:
 
     def engine(self, learner: Learner, seed: int) -> FullBatch | Partition:
         if self.parameters["batch"] == "full":
-            draws = RowDraws(seed, torch.from_numpy(self.operators.part.owned))
+            draws = RowGenerator(seed, torch.from_numpy(self.operators.part.owned))
             return ncgc_full_batch(learner, self.operators, draws)
         own, halo = np.flatnonzero(self.rank_of == self.group.rank).tolist(), self.parameters["halo"]
         layout = RankLayout(self.source, self.operators, learner, self.part_of, own, self.parts, halo)

@@ -99,7 +99,7 @@ class RankLayout:
         network, objective, reduction = learner.network, learner.supervision.objective, learner.reduction
         found: dict[int, np.ndarray] = {}
         seen, too_large = 0, False
-        if network.backbone in BACKBONES and objective.settings.class_weight > 0:
+        if network.backbone in BACKBONES and objective.settings.label_loss_weight > 0:
             for part in np.unique(part_of[self.labelled]).tolist():
                 nodes = np.sort(self.labelled[part_of[self.labelled] == part])
                 size = len(make_part(self.source.graph.adjacency, nodes, len(network.convs)).nodes)

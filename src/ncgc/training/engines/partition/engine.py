@@ -19,7 +19,7 @@ from torch import Tensor
 from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
 from ncgc.nn import BACKBONES, SOGN, Output
-from ncgc.ops import RowDraws
+from ncgc.ops import RowGenerator
 from ncgc.training.engines.partition.cache import Cache
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
 from ncgc.training.engines.partition.inference import evaluate_by_rows
@@ -134,7 +134,7 @@ class Partition:
         """The parts of the loss in this epoch, the same in every process, whichever of them its nodes have."""
         settings, begun = self.objective.settings, self.objective.ramp(epoch - 1) > 0
         there = {
-            "class": settings.class_weight > 0 and self.layout.counts[0] > 0,
+            "class": settings.label_loss_weight > 0 and self.layout.counts[0] > 0,
             "kl": begun and settings.kl_weight > 0 and self.supervision.centroids is not None,
             "pl": targets is not None,
         }
@@ -151,7 +151,7 @@ class Partition:
         operators = self.layout.operators(number)
         self.layout.totals.part = number
         operators.reduction = Running(self.layout.totals)
-        draws = RowDraws(self.seed, operators.rows)
+        draws = RowGenerator(self.seed, operators.rows)
         draws.begin(epoch + step * FAR)
         self.layout.history.begin()
         output = self.network(operators, draws, embeddings=False)
@@ -170,7 +170,7 @@ class Partition:
         """A part's contributions to the losses: sums over its owned nodes, divided by the counts of the whole graph."""
         layout, settings = self.layout, self.objective.settings
         owned, parts = Ownership(operators.part.owned), dict[str, Tensor]()
-        if settings.class_weight > 0 and not layout.separate_labels and len(owned.local(layout.labelled)[0]):
+        if settings.label_loss_weight > 0 and not layout.separate_labels and len(owned.local(layout.labelled)[0]):
             parts["class"] = self._label_loss(operators, output)
         if self.objective.ramp(epoch - 1) == 0:
             return parts
@@ -258,7 +258,7 @@ class LocalLayout:
         self.labelled, self.unlabelled = objective.train_index.numpy(), objective.unlabelled_index.numpy()
         self.counts = len(self.labelled), len(self.unlabelled)
         self._owned = [np.flatnonzero(part_of == part) for part in range(parts)]
-        counted = self.labelled if objective.settings.class_weight > 0 else np.zeros(0, dtype=np.int64)
+        counted = self.labelled if objective.settings.label_loss_weight > 0 else np.zeros(0, dtype=np.int64)
         self._blocks = label_blocks(network, graph.adjacency, counted, -(-self.nodes // parts))
         self.label_blocks = [parts + number for number in range(len(self._blocks))]
         self.separate_labels, self._layers = bool(self._blocks), len(network.convs)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ncgc.nn import SOGN, Output
-from ncgc.nn.layer import Hidden, Layer, Pass
+from ncgc.nn.layers import ForwardPass, Hidden, Layer
 from ncgc.ops import ALONE, Reduction
 from ncgc.ops.soft_orthogonal import gram
 from ncgc.training.engines.partition.buffers import buffer
@@ -65,7 +65,7 @@ def _walk(
         h = initial = _buffer(nodes, width)
         for rows in blocks:
             operators = RowOperators(source, rows)
-            initial[rows] = cast(Tensor, network.enter(operators.features, Pass(operators)))
+            initial[rows] = cast(Tensor, network.enter(operators.features, ForwardPass(operators)))
     shared = _buffer(nodes, width) if history is None or network.decoupled else None
 
     def seen(operators: RowOperators) -> Hidden:
@@ -82,7 +82,7 @@ def _walk(
                 continue
             operators = RowOperators(source, rows, z)
             operators.reduction = reduction
-            walk = Pass(operators, initial=None if initial is None else initial[rows])
+            walk = ForwardPass(operators, initial=None if initial is None else initial[rows])
             following[rows] = network.layer(i, seen(operators), walk)
         h = following
     assert h is not None
@@ -99,7 +99,7 @@ def _attended(network: SOGN, i: int, source: Source, rows: slice, h: Tensor | No
     operators = source.part(np.arange(rows.start, rows.stop), hops=1)
     operators.reduction = reduction
     seen: Hidden = operators.features if h is None else h[operators.rows]
-    return network.layer(i, seen, Pass(operators))[: operators.owned]
+    return network.layer(i, seen, ForwardPass(operators))[: operators.owned]
 
 
 def _transform(
