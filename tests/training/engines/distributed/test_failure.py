@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
+from ncgc.training.engines.distributed.fitting import fit_with_checkpoints
 
 from ncgc import NCGC
 from ncgc.errors import ParameterError, PeerError
 from ncgc.training import checkpoint
-from ncgc.training.engines.distributed.fitting import fit_with_checkpoints
 from ncgc.training.engines.distributed.group import Group
 
 SHORT = {"epochs": 12, "warmup": 2, "ramp": 2, "hidden": 8, "sinkhorn_iterations": 1, "prior": "estimated"}

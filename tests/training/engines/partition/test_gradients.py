@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from ncgc.training.engines.partition.trainer import PartitionTrainer
 
 from ncgc import NCGC, load_dataset
 from ncgc.datasets import few_split
@@ -14,7 +15,6 @@ from ncgc.training import Trainer
 from ncgc.training.engines.partition import label_blocks as labelled
 from ncgc.training.engines.partition.part_operators import Source
 from ncgc.training.engines.partition.running_totals import Known
-from ncgc.training.engines.partition.trainer import PartitionTrainer
 
 WARM, FULL = 2, 30  # an epoch on labels alone, and one with all losses
 BACKBONES = {

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+from ncgc.training.engines.partition.trainer import PartitionTrainer
 
 from ncgc import NCGC
 from ncgc.training.engines.partition.running_totals import Running, Totals
-from ncgc.training.engines.partition.trainer import PartitionTrainer
 
 UNLIKE = [torch.tensor([[9.0, 0.0]]), torch.tensor([[0.0, 4.0]]), torch.tensor([[1.0, 1.0]])]
 

@@ -4,4 +4,4 @@ from ncgc.training.engines.partition.halo import Part, make_part, propagation_ro
 from ncgc.training.engines.partition.metis import check_pymetis, partition
 from ncgc.training.engines.partition.ownership import WHOLE, Ownership
 
-__all__ = ["WHOLE", "Part", "Ownership", "check_pymetis", "make_part", "partition", "propagation_rows"]
+__all__ = ["WHOLE", "Ownership", "Part", "check_pymetis", "make_part", "partition", "propagation_rows"]
