@@ -5,13 +5,13 @@ import random
 import signal
 import threading
 import time
+import warnings
 from datetime import timedelta
 
 import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
-from ncgc.training.engines.distributed.fitting import fit_with_checkpoints
 
 from ncgc import NCGC
 from ncgc.errors import ParameterError, PeerError
@@ -42,10 +42,11 @@ def training(planted, folder, resume=False, fail=None, before=None):
 
         if before is not None:
             before(group)
-        sentences = []
-        model = fit_with_checkpoints(
-            NCGC(**SHORT), *planted, group, watch, folder, every=2, resume=resume, warn=sentences.append
-        )
+        kept = None if folder is None else checkpoint.Checkpointing(folder, every=2, resume=resume)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RuntimeWarning)
+            model = NCGC(**SHORT).fit(*planted, watch=watch, checkpoint=kept, group=group)
+        sentences = [str(warning.message) for warning in caught if warning.category is RuntimeWarning]
         return model.history_["total"].tolist(), sentences
 
     return run
