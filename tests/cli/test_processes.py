@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from ncgc.cli import main
-from ncgc.training.engines.distributed import __main__ as program
-from ncgc.training.engines.distributed import launch as launching
+from ncgc.cli import processes as launching
+from ncgc.cli import processes as program
 
 QUICK = [
     "train",
@@ -86,7 +86,7 @@ def test_kill_a_process_and_resume(tmp_path, raw_processes):
         [
             *torchrun,
             "-m",
-            "ncgc.training.engines.distributed",
+            "ncgc",
             *words,
             "--resume",
             "--json",
@@ -117,7 +117,7 @@ def test_processes_end_with_what_started_them():
         if not child:
             sys.stderr, parent = os.fdopen(writer, "w"), os.getppid()
             print(os.getpid(), file=sys.stderr, flush=True)  # from here on the launcher may be gone
-            program.end_with(parent)
+            program._end_with(parent)
         while True:
             signal.pause()
     os.close(writer)
