@@ -129,7 +129,7 @@ def test_processes_end_with_what_started_them():
     awaited(lambda: not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2])
 
 
-def test_a_launcher_that_is_told_to_end_stops_its_processes(tmp_path, monkeypatch):
+def test_a_launcher_that_is_terminated_stops_its_processes(tmp_path, monkeypatch):
     """SIGTERM, as schedulers send it: nothing goes on in the background."""
     sleeper = tmp_path / "python"
     sleeper.write_text(f"#!/bin/sh\necho $$ >> {tmp_path}/pids\nexec sleep 3600\n")
@@ -147,7 +147,7 @@ def test_a_launcher_that_is_told_to_end_stops_its_processes(tmp_path, monkeypatc
     awaited(lambda: pids.exists() and len(pids.read_text().split()) == 2)
     os.kill(launcher, signal.SIGTERM)
     os.waitpid(launcher, 0)
-    assert (tmp_path / "said").read_text() == "The training was told to end; its processes are stopped."
+    assert (tmp_path / "said").read_text() == "The training was terminated; its processes are stopped."
     for pid in pids.read_text().split():
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)

@@ -18,9 +18,10 @@ WATCHED = ("TORCHELASTIC_RUN_ID", "NCGC_LAUNCHED")  # torchrun's and our launche
 CHECK = 0.5  # seconds between two checks that the launcher lives
 
 
-def told_to_end(number: int, frame: FrameType | None) -> None:
+def terminated(number: int, frame: FrameType | None) -> None:
+    """The handler of SIGTERM: a PeerError, so that the process ends like one that lost another."""
     rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
-    raise PeerError(f"Process {rank} of {size} was told to end; another one has failed, or the job was stopped.")
+    raise PeerError(f"Process {rank} of {size} was terminated; another one has failed, or the job was stopped.")
 
 
 def end_with(parent: int) -> None:
@@ -38,7 +39,7 @@ def main() -> int:
         threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     from ncgc.cli import main as command
 
-    signal.signal(signal.SIGTERM, told_to_end)
+    signal.signal(signal.SIGTERM, terminated)
     return command(sys.argv[1:])
 
 

@@ -63,7 +63,7 @@ def _awaited(children: list[subprocess.Popen[bytes]], terminated: list[int]) -> 
     code = 0
     while True:
         if terminated:
-            raise PeerError("The training was told to end; its processes are stopped.")
+            raise PeerError("The training was terminated; its processes are stopped.")
         try:
             codes = [child.poll() for child in children]
             failed = [found for found in codes if found]
