@@ -23,10 +23,8 @@ import pandas as pd
 from scipy import sparse
 
 from ncgc import Graph, Split, load_dataset
-from ncgc.cli.commands.fit import AUTO_BACKBONE
 from ncgc.datasets import few_split
-from ncgc.models.registry import CLASSIFIERS
-from ncgc.runs.execute import revision
+from ncgc.runs.environment import revision
 from ncgc.selection.auto import CANDIDATES
 
 STORE = Path(__file__).resolve().parent / "results" / "auto.jsonl"
@@ -59,9 +57,8 @@ def write_tables(graph: Graph, split: Split, folder: Path) -> list[str]:
 
 def fit(tables: list[str], folder: Path, method: str, seed: int) -> dict[str, Any]:
     """Run `ncgc fit --json` and return its last line: a method by name, or "auto"."""
-    has_backbone = method in CLASSIFIERS and "backbone" in CLASSIFIERS[method].PARAMETERS
-    backbone = ["--backbone", AUTO_BACKBONE] if has_backbone else []
-    words = [*tables, "--method", method, *backbone, "--seed", str(seed), "--budget", BUDGET, "--folds", "0"]
+    own = [f"--set={name}={value}" for name, value in CANDIDATES.get(method, {}).items()]
+    words = [*tables, "--method", method, *own, "--seed", str(seed), "--budget", BUDGET, "--folds", "0"]
     command = [sys.executable, "-m", "ncgc", "fit", *words, "--no-report", "--json", "--out", str(folder / method)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

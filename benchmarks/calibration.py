@@ -20,7 +20,7 @@ import torch
 from ncgc import NCGC, load_dataset
 from ncgc.datasets import few_split
 from ncgc.evaluation.metrics import accuracy, expected_calibration_error
-from ncgc.runs.execute import revision
+from ncgc.runs.environment import revision
 
 STORE = Path(__file__).resolve().parent / "results" / "calibration.jsonl"
 WANTED, LABELS = 0.9, 20

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from ncgc import load_dataset
 from ncgc.cli.commands.demo import Outcome, table
-from ncgc.cli.commands.train import graph_line
+from ncgc.cli.screen import graph_line
 from ncgc.files import write_text
 
 ROOT = Path(__file__).parent.parent

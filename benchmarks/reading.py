@@ -31,7 +31,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from ncgc.io import read_graph
-from ncgc.runs.execute import revision
+from ncgc.runs.environment import revision
 
 STORE = Path(__file__).resolve().parent / "results" / "reading.jsonl"
 NUMBERS, CLASSES, LABELLED = 4, 10, 0.05

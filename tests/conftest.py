@@ -25,7 +25,7 @@ from torch import Tensor
 from ncgc import Graph, Split
 from ncgc.cli import main
 from ncgc.ops import Reduction
-from ncgc.runs.run import Run
+from ncgc.runs.spec import RunSpec
 
 # the graphs of the tests are tiny: a second thread gains nothing, and on a busy machine waits for its turn at every product
 torch.set_num_threads(1)
@@ -239,19 +239,19 @@ def fit(ncgc: Callable[..., Outcome], tables: Callable[..., list[str]], tmp_path
 # -------------------------------------------------------------------- stored runs
 
 
-def _record(run: Run, accuracy: float = 0.8, **more: Any) -> dict[str, Any]:
+def _record(run: RunSpec, accuracy: float = 0.8, **more: Any) -> dict[str, Any]:
     """What `execute` would give for a run, with this accuracy."""
     return {
-        "dataset": run.dataset,
-        "split": run.split,
-        "labels_per_class": run.labels_per_class,
+        "dataset": run.dataset.name,
+        "split": run.dataset.split,
+        "labels_per_class": run.dataset.labels_per_class,
         "seed": run.seed,
         "method": run.method,
-        "blind": run.blind,
+        "blind": run.dataset.blind,
         "test_accuracy": accuracy,
         "val_accuracy": accuracy,
-        "macro_f1": accuracy,
-        "ece": 0.1,
+        "test_macro_f1": accuracy,
+        "test_calibration_error": 0.1,
         "seconds": 2.0,
         "peak_mib": 300.0,
         "settings": run.settings,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ncgc.params.ncgc import NCGC_PARAMETERS
-from ncgc.params.presets import method_preset, preset
-from ncgc.runs.run import Run
+from ncgc.params.presets import PLAIN, method_preset, preset
+from ncgc.runs.spec import RunSpec
 
 DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs", "physics")
 BACKBONES = NCGC_PARAMETERS["backbone"].choices
@@ -20,7 +20,6 @@ BACKBONE_NAMES = {"gcn": "GCN", "gat": "GAT", "sage": "GraphSAGE", "gcnii": "GCN
 PAPER_BACKBONES = ("gcn", "gat", "sage", "gcnii")
 LEADERBOARD_BACKBONES = ("appnp", "gcn")  # the first is compared with all other methods
 LARGE = ("cs", "physics")  # fewer runs where the paper has fewer
-PLAIN = {"soft_orthogonality": False, "kl": False, "pl": False}  # the backbone alone
 # variant of a method with a backbone → what it changes in the settings; the one that changes nothing is the reference
 VARIANTS: dict[str, dict[str, Any]] = {"ncgc": {}, "plain": PLAIN}
 VARIANT_NAMES = {"ncgc": "NCGC"}  # the others go by their own name
@@ -56,7 +55,7 @@ class Entry:
         reference: whether other rows are compared with this one: the settings as they are, nothing taken out.
     """
 
-    run: Run
+    run: RunSpec
     dataset: str
     split: str
     variant: str
@@ -68,13 +67,13 @@ class Entry:
     @property
     def row(self) -> tuple[str, str]:
         """Backbone and variant, with the value where a parameter is swept."""
-        swept = self.value is not None and self.run.labels_per_class is None
+        swept = self.value is not None and self.run.dataset.labels_per_class is None
         return self.backbone or "", f"{self.variant} {self.value:g}" if swept else self.variant
 
     @property
     def column(self) -> str:
         """The data set, with the labels per class where they are given."""
-        labels = self.run.labels_per_class
+        labels = self.run.dataset.labels_per_class
         return self.dataset if labels is None else f"{self.dataset} {labels}"
 
 
@@ -109,12 +108,12 @@ def table_plan(
             for variant, changes in variants.items():
                 parameters = {**base, **changes}
                 for seed in seeds:
-                    run = Run(dataset, split, None, seed, parameters=parameters)
+                    run = RunSpec.on_dataset(dataset, split, None, seed, parameters=parameters)
                     entries.append(Entry(run, dataset, split, variant, backbone, settings, reference=not changes))
         for other in others:
             own = method_preset(other, dataset)
             for seed in seeds:
-                run = Run(dataset, split, None, seed, method=other, parameters=own)
+                run = RunSpec.on_dataset(dataset, split, None, seed, method=other, parameters=own)
                 entries.append(Entry(run, dataset, split, other, None, settings))
     return entries
 
@@ -196,7 +195,7 @@ def sweep_plan(
             for name, values in sweeps.items():
                 for value in values:
                     for seed in range(runs if runs is not None else default_runs(dataset, split)):
-                        run = Run(dataset, split, None, seed, parameters={**base, name: value})
+                        run = RunSpec.on_dataset(dataset, split, None, seed, parameters={**base, name: value})
                         entries.append(Entry(run, dataset, split, name, backbone, settings, value))
     return entries
 
@@ -232,13 +231,13 @@ def labels_plan(
                 base = preset(settings, backbone, dataset)
                 for variant, changes in variants.items():
                     for seed in seeds:
-                        run = Run(dataset, "few", count, seed, parameters={**base, **changes})
+                        run = RunSpec.on_dataset(dataset, "few", count, seed, parameters={**base, **changes})
                         entries.append(
                             Entry(run, dataset, "few", variant, backbone, settings, count, reference=not changes)
                         )
             for other in others:
                 own = method_preset(other, dataset)
                 for seed in seeds:
-                    run = Run(dataset, "few", count, seed, method=other, parameters=own)
+                    run = RunSpec.on_dataset(dataset, "few", count, seed, method=other, parameters=own)
                     entries.append(Entry(run, dataset, "few", other, None, settings, count))
     return entries

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ncgc.errors import NCGCError
-from ncgc.runs.run import Run
+from ncgc.runs.spec import RunSpec
 from ncgc_bench.store import Store
 
 INTERRUPT_CHECK = 0.2  # seconds between two moments at which Ctrl-C takes effect
@@ -24,19 +24,19 @@ INTERRUPT_CHECK = 0.2  # seconds between two moments at which Ctrl-C takes effec
 class Outcome:
     """A run with its record, or with a sentence on why there is none."""
 
-    run: Run
+    run: RunSpec
     record: dict[str, Any] | None
     problem: str | None = None
 
 
 def make(
-    runs: Iterable[Run],
+    runs: Iterable[RunSpec],
     store: Store,
     name: str,
     jobs: int = 1,
     threads: int = 1,
     root: str | None = None,
-    started: Callable[[Run], None] = lambda run: None,
+    started: Callable[[RunSpec], None] = lambda run: None,
 ) -> Generator[Outcome, None, None]:
     """Make the runs that the store lacks, store each as it ends and yield it.
 
@@ -63,7 +63,7 @@ def make(
     context = multiprocessing.get_context("spawn")
     with _threads_in_children(threads):
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(threads,))
-        running: dict[Future[dict[str, Any]], Run] = {}
+        running: dict[Future[dict[str, Any]], RunSpec] = {}
         try:
             while waiting or running:
                 with _interrupt_held():
@@ -82,7 +82,7 @@ def make(
                     _end(pool)
 
 
-def _collect(running: dict[Future[dict[str, Any]], Run], store: Store, name: str) -> list[Outcome]:
+def _collect(running: dict[Future[dict[str, Any]], RunSpec], store: Store, name: str) -> list[Outcome]:
     """Take out the runs that have ended; their records are stored before they are reported."""
     outcomes = []
     for future in [future for future in running if future.done()]:
@@ -93,7 +93,7 @@ def _collect(running: dict[Future[dict[str, Any]], Run], store: Store, name: str
     return outcomes
 
 
-def _outcome(run: Run, future: Future[dict[str, Any]]) -> Outcome:
+def _outcome(run: RunSpec, future: Future[dict[str, Any]]) -> Outcome:
     try:
         return Outcome(run, future.result())
     except BrokenProcessPool:
@@ -152,10 +152,10 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _execute(run: Run, root: str | None) -> dict[str, Any]:
+def _execute(run: RunSpec, root: str | None) -> dict[str, Any]:
     from ncgc.runs.execute import execute
 
-    return execute(run, root)
+    return execute(run, root, fresh_peak=True).record()
 
 
 def _end(pool: ProcessPoolExecutor) -> None:

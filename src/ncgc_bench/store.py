@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ncgc.errors import NCGCError
-from ncgc.runs.run import Run, key_of_record
+from ncgc.runs.result import normalise_record
+from ncgc.runs.spec import RunSpec, key_of_record
 
 FOLDER = Path("benchmarks/results")
 REQUIRED = ("dataset", "split", "labels_per_class", "seed", "method", "settings", "test_accuracy")
@@ -30,7 +31,7 @@ class Store:
 
     >>> import tempfile
     >>> store = Store(tempfile.mkdtemp())
-    >>> run = Run("digits", "few", 1)
+    >>> run = RunSpec.on_dataset("digits", "few", 1)
     >>> store.find(run) is None
     True
     """
@@ -48,13 +49,13 @@ class Store:
                 # the first of equals stays: a result is never replaced by a later one
                 self._records.setdefault(key_of_record(record), record)
 
-    def find(self, run: Run) -> dict[str, Any] | None:
+    def find(self, run: RunSpec) -> dict[str, Any] | None:
         """The record of a run, None where it is still to be made."""
         return self._records.get(run.key)
 
-    def missing(self, runs: Iterable[Run]) -> list[Run]:
+    def missing(self, runs: Iterable[RunSpec]) -> list[RunSpec]:
         """The runs still to be made, each once, in order."""
-        seen: dict[str, Run] = {}
+        seen: dict[str, RunSpec] = {}
         for run in runs:
             if run.key not in self._records:
                 seen.setdefault(run.key, run)
@@ -118,4 +119,4 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             and all(name in record for name in REQUIRED)
             and isinstance(record["settings"], dict)
         ):
-            yield record
+            yield normalise_record(record)

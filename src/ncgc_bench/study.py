@@ -31,12 +31,11 @@ from ncgc.errors import ParameterError
 from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import check_parameters, unknown_name
 from ncgc.params.presets import method_preset
-from ncgc.runs.run import Run
+from ncgc.runs.spec import DEFAULT_METHOD, RunSpec
+from ncgc.selection.tuning.space import FIRST_SEED
 from ncgc_bench.plans import Entry
 
 KEYS = ("datasets", "labels_per_class", "seeds", "blind")
-FIRST_SEED = 1000  # of splits to choose on; tables begin at 0
-DEFAULT_METHOD = "ncgc"
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class VariantRuns:
     variant: str
     dataset: str
     labels_per_class: int
-    runs: tuple[Run, ...]
+    runs: tuple[RunSpec, ...]
 
 
 def read_study(path: str | Path) -> list[VariantRuns]:
@@ -89,7 +88,9 @@ def read_study(path: str | Path) -> list[VariantRuns]:
                 owner = f"{path}, variant {name!r},"
                 method, parameters = _method_and_parameters(dataset, base, changes, owner)
                 blind = bool(study.get("blind", False))
-                runs = (Run(dataset, "random", labels, seed, method, blind, parameters) for seed in seeds)
+                runs = (
+                    RunSpec.on_dataset(dataset, "random", labels, seed, method, blind, parameters) for seed in seeds
+                )
                 found.append(VariantRuns(name, dataset, labels, tuple(runs)))
     return found
 
@@ -139,7 +140,7 @@ def study_plan(path: str | Path) -> list[Entry]:
     """
     name = Path(path).stem
     return [
-        Entry(run, found.dataset, run.split, found.variant, None, name, found.labels_per_class)
+        Entry(run, found.dataset, run.dataset.split, found.variant, None, name, found.labels_per_class)
         for found in read_study(path)
         for run in found.runs
     ]

@@ -28,8 +28,8 @@ class Quantity(NamedTuple):
 QUANTITIES = {
     "test_accuracy": Quantity("Test accuracy in per cent", 100.0, 1),
     "val_accuracy": Quantity("Validation accuracy in per cent", 100.0, 1),
-    "macro_f1": Quantity("Macro F1 on the test nodes, times 100", 100.0, 1),
-    "ece": Quantity("Expected calibration error on the test nodes, in per cent", 100.0, 1),
+    "test_macro_f1": Quantity("Macro F1 on the test nodes, times 100", 100.0, 1),
+    "test_calibration_error": Quantity("Expected calibration error on the test nodes, in per cent", 100.0, 1),
     "seconds": Quantity("Seconds of a training", 1.0, 1),
     "peak_mib": Quantity("Peak memory of the process in MiB", 1.0, 0),
 }

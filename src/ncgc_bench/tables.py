@@ -153,8 +153,8 @@ def _place(kind: str, quantity: str, entry: Entry, row: Row) -> dict[str, Any]:
         "method": row[1],
         "dataset": entry.dataset,
         "split": entry.split,
-        "labels_per_class": entry.run.labels_per_class,
-        "value": None if entry.run.labels_per_class is not None else entry.value,  # of the parameter swept
+        "labels_per_class": entry.run.dataset.labels_per_class,
+        "value": None if entry.run.dataset.labels_per_class is not None else entry.value,  # of the parameter swept
     }
 
 

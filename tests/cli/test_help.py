@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ncgc.runs.config import HYPER, RUN
+from ncgc.cli.commands.train import RUN
+from ncgc.cli.options import HYPER_PARAMETERS as HYPER
 
 
 @pytest.mark.parametrize("columns", ["60", "120"])

@@ -88,7 +88,7 @@ def test_what_tuning_writes_trains_what_was_tried():
     base = {"backbone": "gat", "beta": 0.1}
     task = SimpleNamespace(dataset="digits", labels_per_class=2, splits=2)
     best = tomllib.loads(settings_toml(SimpleNamespace(task=task, done=3), 0.5, base))
-    assert best["parameters"] == {"heads": 1, "beta": 0.1}
+    assert best["parameters"] == {"backbone": "gat", "heads": 1, "beta": 0.1}
 
 
 def test_the_help_says_so(ncgc, monkeypatch):

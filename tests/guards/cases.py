@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 from ncgc import NCGC, Graph, Split, load_dataset, load_model, make_split
 from ncgc.cli import main as command_line
 from ncgc.models.registry import BASELINES
-from ncgc.runs.run import key_of_record
+from ncgc.runs.spec import key_of_record
 from ncgc.training.engines.distributed.group import Group
 from ncgc_bench.store import Store
 

@@ -50,7 +50,7 @@ def test_labels_have_a_column_for_each_number_and_no_validation():
     entries = labels_plan(("cora",), ("gcn",), runs=2)
     assert {entry.column for entry in entries} == {f"cora {number}" for number in LABELS}
     assert {entry.row for entry in entries} == {("gcn", "ncgc"), ("gcn", "plain"), ("", "label_spreading")}
-    assert {entry.run.split for entry in entries} == {"few"}
+    assert {entry.run.dataset.split for entry in entries} == {"few"}
 
 
 def test_one_label_is_the_same_run_in_a_table_on_few_labels():

@@ -14,27 +14,27 @@ from pathlib import Path
 import pytest
 
 from ncgc.runs.execute import execute
-from ncgc.runs.run import Run
+from ncgc.runs.spec import RunSpec
 from ncgc_bench.pool import _interrupt_held, _threads_in_children, make
 from ncgc_bench.store import Store
 
 QUICK = {"hidden": 8, "epochs": 40, "warmup": 2, "ramp": 1}
-RUNS = [Run("digits", "few", 1, seed, parameters=QUICK) for seed in range(6)]
+RUNS = [RunSpec.on_dataset("digits", "few", 1, seed, parameters=QUICK) for seed in range(6)]
 SCRIPT = """
 import sys
 from ncgc_bench.pool import make
-from ncgc.runs.run import Run
+from ncgc.runs.spec import RunSpec
 from ncgc_bench.store import Store
 
 if __name__ == "__main__":
     folder, jobs = sys.argv[1], int(sys.argv[2])
     quick = {"hidden": 8, "epochs": 40, "warmup": 2, "ramp": 1}
-    runs = [Run("digits", "few", 1, seed, parameters=quick) for seed in range(6)]
+    runs = [RunSpec.on_dataset("digits", "few", 1, seed, parameters=quick) for seed in range(6)]
     for outcome in make(runs, Store(folder), "table", jobs):
         print("made", outcome.run.seed, flush=True)
         sys.stdin.readline()
 """
-SAME = ("test_accuracy", "macro_f1", "ece", "best_epoch", "epochs", "settings")
+SAME = ("test_accuracy", "test_macro_f1", "test_calibration_error", "best_epoch", "epochs", "settings")
 
 
 def children(pid: int) -> list[int]:
@@ -86,7 +86,7 @@ def test_killed_midway_it_goes_on_and_repeats_nothing(tmp_path):
     records = [json.loads(line) for line in (folder / "table.jsonl").read_text().splitlines()]
     assert sorted(record["seed"] for record in records) == list(range(len(RUNS)))
     for record in records:
-        here = execute(RUNS[record["seed"]])
+        here = execute(RUNS[record["seed"]]).record()
         assert {name: record[name] for name in SAME} == {name: here[name] for name in SAME}
     deadline = time.monotonic() + 600
     while any(map(alive, orphans)) and time.monotonic() < deadline:
@@ -96,10 +96,14 @@ def test_killed_midway_it_goes_on_and_repeats_nothing(tmp_path):
 
 def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path, record):
     store = Store(tmp_path)
-    runs = [Run("digits", "public"), Run("digits", "few", 1, method="label_spreading"), RUNS[0]]
+    runs = [
+        RunSpec.on_dataset("digits", "public"),
+        RunSpec.on_dataset("digits", "few", 1, method="label_spreading"),
+        RUNS[0],
+    ]
     store.add("table", record(RUNS[0]))  # done already: not made, not told
     begun = []
-    outcomes = {outcome.run.split: outcome for outcome in make(runs, store, "table", started=begun.append)}
+    outcomes = {outcome.run.dataset.split: outcome for outcome in make(runs, store, "table", started=begun.append)}
     assert begun == runs[:2]
     assert outcomes["public"].record is None
     assert "no public split" in (outcomes["public"].problem or "")

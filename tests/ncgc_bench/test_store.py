@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from ncgc.runs.run import Run
+from ncgc.runs.spec import RunSpec
 from ncgc_bench.store import Store, StoreError
 
-RUNS = [Run("digits", "few", 1, seed) for seed in range(4)]
+RUNS = [RunSpec.on_dataset("digits", "few", 1, seed) for seed in range(4)]
 
 
 def test_what_is_added_is_found_here_and_by_the_next(store, record):

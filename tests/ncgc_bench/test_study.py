@@ -42,7 +42,7 @@ def test_every_variant_on_every_split(write):
     assert {entry.row for entry in entries} == {("", "exact balance"), ("", "loose")}
     assert {entry.column for entry in entries} == {"digits 1", "digits 20", "cora 1", "cora 20"}
     assert {entry.run.seed for entry in entries} == {1000, 1003}
-    assert all(entry.run.blind and entry.run.split == "random" for entry in entries)
+    assert all(entry.run.dataset.blind and entry.run.dataset.split == "random" for entry in entries)
     one = next(entry.run for entry in entries if entry.variant == "loose")
     assert (one.settings["backbone"], one.settings["relaxation"]) == ("appnp", 0.2)
 

@@ -104,7 +104,7 @@ def test_quantities_have_their_units_and_may_be_absent(store, fill):
     fill(entries, lambda e: 0.8, val_accuracy=None)
     place = ("gcn", "ncgc"), "cora 1"
     assert grid(entries, store, "seconds").at(*place).mean == 2.0
-    assert grid(entries, store, "ece").at(*place).mean == pytest.approx(10.0)
+    assert grid(entries, store, "test_calibration_error").at(*place).mean == pytest.approx(10.0)
     cell = grid(entries, store, "val_accuracy").at(*place)
     assert (cell.values, cell.done, cell.complete) == ({}, 2, True)
     with pytest.raises(ParameterError, match="did you mean 'test_accuracy'"):

@@ -1,4 +1,4 @@
-"""The verbs put together, and what goes wrong in them turned into a sentence and an exit code."""
+"""The commands put together, and everything that goes wrong turned into a sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import typer
 from ncgc import __version__
 from ncgc.cli.commands import datasets, demo, fit, generate, label, methods, predict, train, tune
 from ncgc.cli.help import Command, Group
+from ncgc.cli.plugins import load_plugin, plugin_names
 from ncgc.cli.screen import complain
 from ncgc.errors import NCGCError, OutputError, PeerError
-from ncgc_bench.cli import bench
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what printing to a file may meet
 WELCOME = """Label the rest of a graph from a few labels.
@@ -23,15 +23,29 @@ WELCOME = """Label the rest of a graph from a few labels.
 Start with [bold cyan]ncgc demo[/]: one label a class on 1,797 handwritten digits, in half a minute, offline. Then
 [bold cyan]ncgc train digits[/], and [bold cyan]ncgc datasets[/] for the other graphs."""
 
+
+class Commands(Group):
+    """Our commands and those of other packages, which are imported when they are needed."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of all commands, in the order of the help."""
+        return [*super().list_commands(ctx), *plugin_names()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name, or None."""
+        own = super().get_command(ctx, cmd_name)
+        return load_plugin(cmd_name) if own is None and cmd_name in plugin_names() else own
+
+
 app = typer.Typer(
     name="ncgc",
-    cls=Group,
+    cls=Commands,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (
+for command in (
     demo.demo,
     fit.fit_command(),
     label.label,
@@ -42,12 +56,11 @@ for verb in (
     generate.generate_command(),
     methods.methods,
 ):
-    app.command(cls=Command)(verb)
-app.add_typer(bench.app)
+    app.command(cls=Command)(command)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"ncgc {__version__}")
         raise typer.Exit
 
@@ -69,16 +82,16 @@ def run(words: list[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ± is no reason to fail
     try:
-        train.words[:] = words
-        command = typer.main.get_command(app)
-        with command.make_context("ncgc", words) as context:
-            code = command.invoke(context)
+        group = typer.main.get_command(app)
+        # the words are kept for --distributed, which starts processes with the same ones
+        with group.make_context("ncgc", list(words), obj=words) as context:
+            code = group.invoke(context)
     except typer.Exit as end:
         return end.exit_code
     except PeerError as error:
         return complain(str(error), code=3)
     except NCGCError as error:
-        # what is wrong with the input is wrong in every process: the first one says it
+        # wrong input is wrong in every process of a distributed training; the first one reports it
         return complain(str(error)) if os.environ.get("RANK", "0") == "0" or isinstance(error, OutputError) else 2
     except BrokenPipeError:  # the reader, `head` say, has had enough
         _drop_stdout()
@@ -102,12 +115,12 @@ def run(words: list[str]) -> int:
 
 
 def _drop_stdout() -> None:
-    """What is still waiting to be printed goes nowhere, or Python would try once more at its end and complain."""
+    """Discard what is still waiting to be printed, or Python would try once more at its end and complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _sentence(error: Any) -> str:
-    """A usage error of typer's in our words, with the nearest option for a mistyped one."""
+    """A usage error of typer as one sentence, with the nearest option for a mistyped one."""
     mistyped = getattr(error, "option_name", None)
     if mistyped is not None and hasattr(error, "possibilities"):
         near = get_close_matches(mistyped, error.possibilities or (), n=1)

@@ -1,8 +1,9 @@
-"""What `ncgc train` can be told about processes and checkpoints, and one fit under it."""
+"""Options of `ncgc train` for several processes and for checkpoints."""
 
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ncgc.cli.options import keyword
-from ncgc.cli.screen import Screen
-from ncgc.errors import ParameterError, PeerError
+from ncgc.errors import ParameterError
+from ncgc.params.parameter import Parameter
 
 if TYPE_CHECKING:
-    from ncgc.datasets import Split
     from ncgc.graph import Graph
-    from ncgc.training import Watcher
-    from ncgc.training.engines.distributed.communication import CommunicationReport
+    from ncgc.training import Checkpointing, Watcher
     from ncgc.training.engines.distributed.group import Group
 
 PANEL = "Several processes and checkpoints"
+_RANGES = (
+    Parameter("processes", 2, int, "processes to start", PANEL, low=1),
+    Parameter("timeout", 300.0, float, "seconds to wait", PANEL, low=0, open_low=True, high=1e9),
+    Parameter("every", 10, int, "epochs between two checkpoints", PANEL, low=1),
+)
 
 
 def _option(kind: Any, name: str, help_: str, metavar: str | None = None) -> Any:
@@ -29,18 +33,25 @@ def _option(kind: Any, name: str, help_: str, metavar: str | None = None) -> Any
 
 
 OPTIONS: tuple[inspect.Parameter, ...] = (
-    keyword("distributed", _option(bool, "--distributed", "Train in --processes processes on this machine; for several machines see docs/scaling.md."), False),
+    keyword("distributed", _option(bool, "--distributed", "Train in --processes processes on this machine. For several machines see docs/scaling.md."), False),
     keyword("processes", _option(int, "--processes", "How many processes --distributed starts. Default 2.", "INT"), 2),
     keyword("timeout", _option(float, "--timeout", "Seconds that a process waits for the others before it gives up. Default 300.", "FLOAT"), 300.0),
-    keyword("checkpoint", _option(Path | None, "--checkpoint", "Write checkpoints there; all processes must see the folder.", "DIR"), None),
+    keyword("checkpoint", _option(Path | None, "--checkpoint", "Write checkpoints to this folder. All processes must see it.", "DIR"), None),
     keyword("every", _option(int, "--every", "Epochs between two checkpoints. Default 10.", "INT"), 10),
-    keyword("resume", _option(bool, "--resume", "Go on from the latest whole checkpoint in --checkpoint."), False),
+    keyword("resume", _option(bool, "--resume", "Resume from the latest whole checkpoint in --checkpoint."), False),
 )  # fmt: skip
 
 
 @dataclass
-class Scale:
-    """The options above, and the group once it is joined."""
+class DistributedOptions:
+    """The options above, checked, and the group of processes once it is joined.
+
+    Attributes:
+        distributed: start ``processes`` processes on this machine.
+        timeout: seconds that a process waits for the others.
+        checkpoint: the folder of the checkpoints; every: epochs between two. resume: go on from the latest.
+        group: the processes that train together, None for one alone.
+    """
 
     distributed: bool
     processes: int
@@ -49,72 +60,78 @@ class Scale:
     every: int
     resume: bool
     group: Group | None = None
-    account: CommunicationReport | None = None  # of the latest training in several processes
 
     def __post_init__(self) -> None:
-        for name, value, low in (("processes", self.processes, 1), ("every", self.every, 1)):
-            if value < low:
-                raise ParameterError(
-                    f"The '{name}' option of ncgc train must be an int in the range [{low}, inf). Got {value} instead."
-                )
-        if not 0 < self.timeout < 1e9:
-            raise ParameterError(
-                f"The 'timeout' option of ncgc train must be seconds above 0. Got {self.timeout:g} instead."
-            )
+        for row in _RANGES:
+            row.check(getattr(self, row.name), "ncgc train")
         if self.resume and self.checkpoint is None:
-            raise ParameterError("--resume needs --checkpoint DIR, the folder to go on from.")
+            raise ParameterError("--resume needs --checkpoint DIR, the folder to resume from.")
 
     @property
-    def asked(self) -> bool:
-        """Whether anything here needs NCGC's own training loop."""
-        return self.group is not None or self.checkpoint is not None
+    def in_group(self) -> bool:
+        """Whether this process was started as one of several, by --distributed or by torchrun."""
+        return "WORLD_SIZE" in os.environ and "RANK" in os.environ
 
     @property
-    def talks(self) -> bool:
+    def first(self) -> bool:
+        """Whether this process is the first of its group, or alone: the one that measures, shows and writes."""
         return self.group is None or self.group.first
 
-    def folder(self, seed: int, runs: int) -> Path | None:
-        """Where the checkpoints of a run are: one folder a seed where there are several."""
-        return self.checkpoint / f"seed-{seed}" if self.checkpoint is not None and runs > 1 else self.checkpoint
+    def join(self) -> None:
+        """Join the other processes, if there are any."""
+        if self.in_group:
+            from ncgc.training.engines.distributed.group import Group
+
+            self.group = Group.join(self.timeout)
+
+    def leave(self) -> None:
+        """Leave the group, if there is one."""
+        if self.group is not None:
+            self.group.leave()
+
+    def check_method(self, method: str, kind: Any) -> None:
+        """Raise a ParameterError if the class of a method cannot train as these options say."""
+        processes = self.distributed or self.in_group
+        if (processes and not kind.trains_in_processes) or (self.checkpoint is not None and not kind.resumable):
+            raise ParameterError(f"{method} trains in one process, without checkpoints; only ncgc does otherwise.")
+
+    def checkpointing(self, seed: int, runs: int) -> Checkpointing | None:
+        """Where the checkpoints of a run are: one folder for each seed where there are several."""
+        if self.checkpoint is None:
+            return None
+        from ncgc.training import Checkpointing
+
+        folder = self.checkpoint / f"seed-{seed}" if runs > 1 else self.checkpoint
+        return Checkpointing(folder, self.every, self.resume)
 
     def read(self, load: Callable[[], Graph], whole: bool) -> Graph:
-        """The graph, and in all but the first of many processes its outline, unless each needs the ``whole``."""
+        """The graph; in all but the first process a summary of it.
+
+        Args:
+            load: reads the graph.
+            whole: whether every process needs all of it.
+        """
         if self.group is None or whole:
             return load()
         from ncgc.training.engines.distributed.scatter import read_by_first
 
         return read_by_first(load, self.group)
 
-    def fit(self, model: Any, graph: Graph, split: Split, watch: Watcher, folder: Path | None, screen: Screen) -> None:
-        """One fit, in this process or in all; a lost process leaves a sentence that says how to go on."""
-        from ncgc.training import Checkpointing
-
-        place = None if folder is None else Checkpointing(folder, self.every, self.resume)
-        if self.group is None:
-            model.fit(graph, split, watch=watch, checkpoint=place)
-            return
-        try:
-            model.fit(graph, split, watch=self._together(watch), checkpoint=place, group=self.group)
-            self.account = model.communication_
-        except PeerError as error:
-            advice = "start again" if folder is None else f"start again with --checkpoint {folder} --resume to go on"
-            raise PeerError(f"{str(error).rstrip('.')}; {advice}.") from None
-
-    def _together(self, watch: Watcher) -> Watcher:
-        """Ctrl-C in one process ends all of them after the same epoch."""
-        import torch
-
+    def together(self, watch: Watcher) -> Watcher:
+        """A watcher with which Ctrl-C in one process ends all of them after the same epoch."""
         group = self.group
-        assert group is not None
+        if group is None:
+            return watch
+        import torch
 
         def watched(epoch: int, quantities: dict[str, float]) -> None:
             group.where = f"in epoch {epoch + 1}"
-            asked = False
+            pressed = False
             try:
                 watch(epoch, quantities)
             except KeyboardInterrupt:
-                asked = True
-            if bool(group.highest(torch.tensor(int(asked)))):
+                pressed = True
+            if bool(group.highest(torch.tensor(int(pressed)))):
                 raise KeyboardInterrupt
 
         return watched

@@ -1,4 +1,4 @@
-"""Help that stays whole in a narrow terminal: no name is cut, and what an option does stands beside or beneath it."""
+"""Help that fits a narrow terminal: no name is cut, and the text of an option stands beside or beneath it."""
 
 from __future__ import annotations
 
@@ -17,24 +17,31 @@ INDENT, BESIDE, WIDEST = 2, 24, 100
 
 
 class Command(TyperCommand):
-    """A verb with our help."""
+    """A command with our help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
         formatter.write(help_text(self, ctx))
 
 
 class Group(TyperGroup):
-    """The command itself with our help."""
+    """A group of commands with our help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
         formatter.write(help_text(self, ctx))
 
 
 def help_text(command: Any, ctx: Any) -> str:
-    """Usage, what it does, its verbs, and its options under the headings they were declared with."""
+    """The whole help: usage, what it does, commands, and options under the headings they were declared with.
+
+    Args:
+        command: a click command or group.
+        ctx: its click context.
+    """
     width = min(shutil.get_terminal_size().columns, WIDEST)
     text = io.StringIO()
-    # echo takes the colours out again where stdout is no terminal
+    # echo takes the colours out again where stdout is not a terminal
     console = Console(file=text, width=width, force_terminal=sys.stdout.isatty(), highlight=False, emoji=False)
     pieces = command.collect_usage_pieces(ctx)
     console.print(f"[bold]Usage:[/bold] {ctx.command_path} " + " ".join(pieces).replace("[", r"\["))
@@ -49,10 +56,15 @@ def help_text(command: Any, ctx: Any) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
+def first_paragraph(text: str | None) -> str:
+    """The first paragraph of a help text: all that a list of commands has room for."""
+    return (text or "").split("\n\n")[0]
+
+
 def _sections(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     sections: dict[str, list[tuple[str, str]]] = {}
     for name in command.list_commands(ctx) if hasattr(command, "list_commands") else ():
-        sections.setdefault("Commands", []).append((name, command.get_command(ctx, name).help or ""))
+        sections.setdefault("Commands", []).append((name, first_paragraph(command.get_command(ctx, name).help)))
     for parameter in command.get_params(ctx):
         if parameter.param_type_name == "argument":
             sections.setdefault("Arguments", []).append((parameter.metavar, parameter.help or ""))
@@ -64,7 +76,7 @@ def _sections(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
             names += f" {parameter.metavar}"
         title = getattr(parameter, "rich_help_panel", None) or "Options"
         sections.setdefault(title, []).append((names, parameter.help or ""))
-    # the few that every verb has come last
+    # the few that every command has come last
     sections["Options"] = sections.pop("Options", [])
     return sections
 

@@ -1,23 +1,36 @@
-"""From a declared parameter to a command-line option, and from its text back to a checked value."""
+"""Options of the command line, made from declared parameters; and their text turned into checked values.
+
+An option that is named after one of NCGC's parameters serves every method that has a parameter of that name; all others are
+given with --set.
+"""
 
 from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
+from ncgc.errors import ParameterError
 from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.params.parameter import Parameter
 from ncgc.params.presets import other_defaults
-from ncgc.runs.config import from_word
+from ncgc.runs.settings_file import from_word
+from ncgc.runs.spec import owner_of, parameters_of, unknown_parameter
 
 METAVARS = {int: "INT", float: "FLOAT", str: "WORD"}
+METHOD = "Method"  # heading of the options that choose a method
+# The seed of a run is that of its split too, so random_state is no option of its own.
+HYPER_PARAMETERS = {name: row for name, row in NCGC_PARAMETERS.items() if name != "random_state"}
+
+
+# ---------------------------------------------------------------- declaring
 
 
 def option(parameter: Parameter) -> inspect.Parameter:
-    """An option for a declared parameter, None when it is not given; text is read by :func:`value_of`."""
+    """An option for a declared parameter: None where it is not given, else text for :func:`value_of`."""
     dashed = parameter.name.replace("_", "-")
     names = f"--{dashed}/--no-{dashed}" if parameter.kind is bool else f"--{dashed}"
     about = typer.Option(
@@ -32,13 +45,58 @@ def option(parameter: Parameter) -> inspect.Parameter:
 
 
 def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    """A keyword parameter of a command."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def text_option(name: str, help: str, panel: str, metavar: str = "NAME", kind: Any = str) -> inspect.Parameter:
+    """An option that takes text, or a path where ``kind`` is Path; None where it is not given."""
+    flag = f"--{name.replace('_', '-')}"
+    about = typer.Option(flag, help=help, metavar=metavar, rich_help_panel=panel, show_default=False)
+    return keyword(name, Annotated[kind | None, about], None)
+
+
+def switch(name: str, help: str, panel: str, flag: str | None = None) -> inspect.Parameter:
+    """An option that is on or off, and off where it is not given."""
+    about = typer.Option(flag or f"--{name.replace('_', '-')}", help=help, rich_help_panel=panel)
+    return keyword(name, Annotated[bool, about], False)
+
+
+def method_option(help: str) -> inspect.Parameter:
+    """--method, with what it may be for the command at hand."""
+    return text_option("method", help, METHOD)
+
+
+SET = keyword(
+    "sets",
+    Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Set a hyper-parameter of the method. Repeat for more.",
+            rich_help_panel=METHOD,
+            show_default=False,
+        ),
+    ],
+    None,
+)
+
+
+def with_options(command: Callable[..., Any], options: Iterable[inspect.Parameter]) -> Callable[..., Any]:
+    """The command with these options as its signature, which typer reads."""
+    signature = inspect.Signature(list(options))
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    return command
+
+
+# ---------------------------------------------------------------- help
 
 
 def describe(parameter: Parameter) -> str:
     """The help line: what it does, what it may be, its default, and for which backbones that is another.
 
-    >>> from ncgc.params.ncgc import NCGC_PARAMETERS
     >>> describe(NCGC_PARAMETERS["node_dropout"])
     'Dropout of all features of a node at once: from 0 to below 1. Default 0.0.'
     >>> describe(NCGC_PARAMETERS["backbone"])
@@ -48,19 +106,43 @@ def describe(parameter: Parameter) -> str:
     """
     first = parameter.help[0].upper() + parameter.help[1:]
     span = _span(parameter)
-    others = ", ".join(f"{backbone} {_word(value)}" for backbone, value in _others(parameter).items())
-    beside = f" ({others})" if others else ""
-    return f"{first}{': ' + span if span else ''}. Default {_word(parameter.default)}{beside}."
+    others = other_defaults(parameter.name) if parameter.name in NCGC_PARAMETERS else {}
+    beside = ", ".join(f"{backbone} {_word(value)}" for backbone, value in others.items())
+    default = _word(parameter.default) + (f" ({beside})" if beside else "")
+    return f"{first}{': ' + span if span else ''}. Default {default}."
+
+
+def _span(parameter: Parameter) -> str:
+    """The allowed values, as short as possible."""
+    if parameter.kind is bool:
+        return ""
+    if parameter.choices:
+        words = [*parameter.choices]
+        words += ["numbers with commas"] if parameter.array else []
+    else:
+        low = ("above " if parameter.open_low else "from ") + f"{parameter.low:.10g}"
+        high = (" to below " if parameter.open_high else " to ") + f"{parameter.high:.10g}"
+        words = [low + (high if math.isfinite(parameter.high) else ""), *parameter.words]
+    words += ["none"] if parameter.optional else []
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else str(value)
+
+
+# ---------------------------------------------------------------- reading
 
 
 def value_of(parameter: Parameter, text: str | bool) -> Any:
     """The value that an option's text stands for; text that stands for none is left for the check to refuse.
 
-    >>> from ncgc.params.ncgc import NCGC_PARAMETERS
-    >>> value_of(NCGC_PARAMETERS["hidden"], "128"), value_of(NCGC_PARAMETERS["norm"], "none"), value_of(NCGC_PARAMETERS["prior"], "1, 3")
-    (128, None, (1.0, 3.0))
-    >>> value_of(NCGC_PARAMETERS["hidden"], "many")
-    'many'
+    >>> value_of(NCGC_PARAMETERS["hidden"], "128"), value_of(NCGC_PARAMETERS["norm"], "none")
+    (128, None)
+    >>> value_of(NCGC_PARAMETERS["prior"], "1, 3"), value_of(NCGC_PARAMETERS["hidden"], "many")
+    ((1.0, 3.0), 'many')
     """
     if isinstance(text, bool):
         return text
@@ -75,26 +157,38 @@ def value_of(parameter: Parameter, text: str | bool) -> Any:
     return from_word(parameter, word)
 
 
-def _span(parameter: Parameter) -> str:
-    """What it may be, as short as it can be said."""
-    if parameter.kind is bool:
-        return ""
-    if parameter.choices:
-        words = [*parameter.choices]
-        words += ["numbers with commas"] if parameter.array else []
-    else:
-        low = ("above " if parameter.open_low else "from ") + f"{parameter.low:.10g}"
-        high = (" to below " if parameter.open_high else " to ") + f"{parameter.high:.10g}"
-        words = [low + (high if math.isfinite(parameter.high) else ""), *parameter.words]
-    words += ["none"] if parameter.optional else []
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+def given_parameters(texts: Mapping[str, Any], sets: Sequence[str] | None, method: str) -> dict[str, Any]:
+    """The hyper-parameters in options and in --set, checked.
 
+    Args:
+        texts: text of options by the name of the parameter.
+        sets: "NAME=VALUE" of each --set.
+        method: whose hyper-parameters they are.
 
-def _others(parameter: Parameter) -> dict[str, Any]:
-    return other_defaults(parameter.name) if parameter.name in NCGC_PARAMETERS else {}
+    Raises:
+        ParameterError: for a name that the method does not have, or a value out of range.
 
-
-def _word(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return "none" if value is None else str(value)
+    >>> given_parameters({}, ["alpha=0.5", "iterations=10"], "label_spreading")
+    {'alpha': 0.5, 'iterations': 10}
+    """
+    hyper = parameters_of(method)
+    texts = dict(texts)
+    for name in texts:
+        if name not in hyper:
+            raise ParameterError(
+                f"{method} has no parameter {name!r}; it has {', '.join(hyper)}."
+                if hyper
+                else unknown_parameter(name, method)
+            )
+    for part in sets or ():
+        name, equals, text = (word.strip() for word in part.partition("="))
+        name = name.replace("-", "_")
+        if not equals:
+            raise ParameterError(f"--set takes NAME=VALUE. Got {part!r} instead.")
+        if name not in hyper:
+            raise ParameterError(unknown_parameter(name, method))
+        texts[name] = text
+    values = {name: value_of(hyper[name], text) for name, text in texts.items()}
+    for name, value in values.items():
+        hyper[name].check(value, owner_of(method))
+    return values

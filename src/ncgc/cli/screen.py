@@ -1,4 +1,4 @@
-"""What a person sees: facts in aligned lines, a live bar, results. On a pipe, plain lines that nothing wraps."""
+"""What a person sees: aligned rows, a live progress bar, results. On a pipe, plain lines that nothing wraps."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from ncgc.graph import Graph
 
 PLAIN_SECONDS = 5.0  # between two progress lines on a pipe
 PARTS = ("class", "kl", "pl")
@@ -19,15 +23,20 @@ Watch = Callable[[int, dict[str, float]], None]
 
 
 class Screen:
-    """Writes for people: to stdout, or to stderr where stdout is for a program. Quiet: results and warnings alone."""
+    """Writes for people.
+
+    Args:
+        to_stderr: write to stderr, because stdout is for a program.
+        quiet: show results and warnings only.
+    """
 
     def __init__(self, to_stderr: bool = False, quiet: bool = False):
         self.console = Console(stderr=to_stderr, highlight=False, markup=False, emoji=False)
-        self.quiet, self.silent = quiet, quiet and to_stderr  # the program gets the result then
-        self.margin = 7  # of the words at the left; grows with the longest
+        self.quiet, self.silent = quiet, quiet and to_stderr  # then the program gets the result
+        self.margin = 7  # width of the words at the left; grows with the longest
 
-    def facts(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Lines of a word and what there is to say to it, the second with a hanging indent."""
+    def rows(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Lines of a word and a text, the text with a hanging indent."""
         if self.quiet:
             return
         rows = list(rows)
@@ -54,7 +63,13 @@ class Screen:
 
     @contextmanager
     def progress(self, label: str, total: int, unit: str = "epoch") -> Iterator[Watch]:
-        """A watcher for `fit` that shows each epoch, its loss parts and its validation accuracy; or other units of work."""
+        """A watcher for `fit` that shows each epoch, the parts of the loss and the validation accuracy.
+
+        Args:
+            label: what is going on.
+            total: epochs, or other units of work.
+            unit: what is counted.
+        """
         if self.quiet:
             yield lambda epoch, quantities: None
         elif self.console.is_terminal:
@@ -77,7 +92,7 @@ class Screen:
 
 
 class _EpochBar(Progress):
-    """The bar, and beneath it what the latest epoch gave; both vanish at the end."""
+    """The bar, and beneath it the numbers of the latest epoch; both vanish at the end."""
 
     def __init__(self, console: Console):
         self.below = Text("")  # before Progress draws for the first time
@@ -97,6 +112,7 @@ class _EpochBar(Progress):
         yield self.below
 
     def start_epochs(self, label: str, total: int) -> Watch:
+        """Begin a bar and return its watcher."""
         task = self.add_task(label, total=total)
 
         def watch(epoch: int, quantities: dict[str, float]) -> None:
@@ -107,7 +123,7 @@ class _EpochBar(Progress):
 
 
 def describe(quantities: dict[str, float]) -> str:
-    """What an epoch gave, in a line of at most 52 characters.
+    """The numbers of an epoch in a line of at most 52 characters.
 
     >>> describe({"class": 0.5, "kl": 0.0123, "val_accuracy": 0.81})
     'class 0.500  kl 0.012  val 81.0 %'
@@ -120,7 +136,8 @@ def describe(quantities: dict[str, float]) -> str:
 
 
 def percent(share: float | None) -> str:
-    """
+    """A share in per cent.
+
     >>> percent(0.8912), percent(None)
     ('89.1 %', 'none')
     """
@@ -128,7 +145,8 @@ def percent(share: float | None) -> str:
 
 
 def seconds(duration: float) -> str:
-    """
+    """A duration in words.
+
     >>> seconds(4.23), seconds(75)
     ('4.2 s', '1 min 15 s')
     """
@@ -136,12 +154,19 @@ def seconds(duration: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """
+    """A number with its noun.
+
     >>> count(1, "edge"), count(12339, "edge"), count(2, "class")
     ('1 edge', '12,339 edges', '2 classes')
     """
     plural = noun if number == 1 else noun + ("es" if noun.endswith("s") else "s")
     return f"{number:,} {plural}"
+
+
+def graph_line(graph: Graph) -> str:
+    """The size of a graph in words."""
+    counts = ((graph.num_nodes, "node"), (graph.num_edges, "edge"), (graph.num_features, "feature"))
+    return ", ".join(count(*pair) for pair in (*counts, (graph.num_classes, "class")))
 
 
 def complain(text: str, prefix: str = "Error: ", code: int = 2) -> int:

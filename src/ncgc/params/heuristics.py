@@ -1,16 +1,26 @@
-"""What "auto" means for a parameter: a rule by the features, the edges and the number of labels, never by their values."""
+"""The rules behind "auto": values of parameters from the features, the edges and the number of labels, never from label values."""
 
 from __future__ import annotations
 
 from ncgc.errors import ParameterError
 from ncgc.graph.features import DENSE
 
+MANY_EDGES = 6.0  # mean degree from which weight decay is weak (PubMed: 4.5; CS: 8.9)
+STRONG_DECAY, WEAK_DECAY = 5e-3, 5e-4
+HALF_WAY = 3.0  # k₀; chosen on validation accuracy, benchmarks/studies/relaxation.toml
+
 
 def automatic_norm(density: float) -> str | None:
-    """LayerNorm where features are dense, none where they are sparse.
+    """The norm of the hidden layers: LayerNorm where features are dense, none where they are sparse.
 
-    Dense rows (bags of 250 words in 750, pixels, measurements) reach the hidden layer with very different lengths, and
-    learning is slow and jumpy without a norm; on sparse words a norm takes away what the length says.
+    Dense rows (pixels, measurements, bags of 250 words in 750) reach the hidden layer with very different lengths, and
+    training is slow and unstable without a norm. Of sparse bags of words the length is a signal, which a norm removes.
+
+    Args:
+        density: share of the feature entries that are not zero.
+
+    Returns:
+        "layer" or None.
 
     >>> automatic_norm(0.35), automatic_norm(0.01)
     ('layer', None)
@@ -19,9 +29,12 @@ def automatic_norm(density: float) -> str | None:
 
 
 def automatic_input_dropout(density: float) -> float:
-    """Half the entries where features are sparse, none where they are dense.
+    """Dropout on the features: half the entries where features are sparse, none where they are dense.
 
-    A document without half its words is still a document on its subject; a measurement without half its columns is noise.
+    A document without half its words is still about its subject; a measurement without half its columns is noise.
+
+    Args:
+        density: share of the feature entries that are not zero.
 
     >>> automatic_input_dropout(0.35), automatic_input_dropout(0.01)
     (0.0, 0.5)
@@ -29,23 +42,21 @@ def automatic_input_dropout(density: float) -> float:
     return 0.0 if density >= DENSE else 0.5
 
 
-MANY = 6.0  # mean neighbours from which a graph is dense (PubMed: 4.5; CS: 8.9)
-STRONG, WEAK = 5e-3, 5e-4
-
-
 def automatic_weight_decay(mean_degree: float, density: float) -> float:
-    """Strong where a node has few neighbours, weak where it has many; with dense features, and so a norm, strong.
+    """Weight decay: 0.0005 where features are sparse and neighbours many, else 0.005.
 
-    The mean of d rows of words that have little in common is 1/√d as long as each, so weights must be larger to say the
-    same, and a decay that is right for 4 neighbours holds them down with 9. After a norm their scale does not matter.
+    The mean of d sparse rows with little in common is 1/√d as long as each of them, so weights must be larger for the
+    same logits, and a decay that suits 4 neighbours is too strong for 9. With dense features there is a norm
+    (:func:`automatic_norm`), after which the size of the weights does not matter.
+
+    Args:
+        mean_degree: neighbours of a node, on average.
+        density: share of the feature entries that are not zero.
 
     >>> automatic_weight_decay(3.9, 0.01), automatic_weight_decay(8.9, 0.01), automatic_weight_decay(31.1, 0.35)
     (0.005, 0.0005, 0.005)
     """
-    return WEAK if mean_degree >= MANY and density < DENSE else STRONG
-
-
-HALF_WAY = 3.0  # k₀; chosen on validation accuracy, benchmarks/studies/relaxation.toml
+    return WEAK_DECAY if mean_degree >= MANY_EDGES and density < DENSE else STRONG_DECAY
 
 
 def automatic_relaxation(labels: int, num_classes: int, half_way: float = HALF_WAY) -> float:

@@ -32,6 +32,7 @@ from ncgc.params.parameter import Parameter, check_parameters, unknown_name
 AMAZON = ("photo", "computers")
 GROUPS = {"large": (*AMAZON, "cs", "physics"), "amazon": AMAZON}  # tables for several data sets
 DEFAULT_PRESET = "default"
+PLAIN = {"soft_orthogonality": False, "kl": False, "pl": False}  # NCGC without its three parts: the backbone alone
 _REMEDY = "give the hyper-parameters one by one."
 
 

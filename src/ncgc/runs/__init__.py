@@ -1,1 +1,1 @@
-"""A run: what it is asked to do, how it is done, and what it leaves behind."""
+"""A run: its description, how it is done, and what it leaves behind."""

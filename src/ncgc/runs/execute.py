@@ -1,136 +1,199 @@
-"""One Run made: from its description to a record with what it reached, what it cost and what made it."""
+"""The one executor of runs: load, split, choose a method, fit, measure, calibrate. What a run leaves behind is in folder.py."""
 
 from __future__ import annotations
 
-import math
-import platform
-import subprocess
 import time
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
-from ncgc import __version__
-from ncgc.datasets import Split, load_dataset, make_split
-from ncgc.evaluation.metrics import accuracy, expected_calibration_error, macro_f1
+from ncgc.datasets import Split
+from ncgc.evaluation.calibration import LEAST
 from ncgc.graph import Graph
-from ncgc.models.ncgc import NCGC
-from ncgc.models.registry import find_classifier
-from ncgc.runs.run import Run
+from ncgc.graph.features import DENSE
+from ncgc.runs.environment import environment, peak_memory, reset_peak_memory
+from ncgc.runs.load import LabelledGraph, load
+from ncgc.runs.result import RunResult
+from ncgc.runs.source import TableSource
+from ncgc.runs.spec import AUTO, DEFAULT_METHOD, RunSpec, defaults_of, find_classifier, recommended
+from ncgc.selection.active import suggest_labels
+from ncgc.selection.auto import CANDIDATES, Choice, choose_method
+
+if TYPE_CHECKING:
+    from ncgc.training import Watcher
+
+SUGGESTED = 50  # nodes worth labelling next
 
 
-class Interrupted(Exception):
-    """The run was stopped before its end; nothing of it may be stored."""
+class Observer:
+    """Hears what a run is doing. This one does nothing with it; the command line shows it on the screen.
+
+    Attributes:
+        interrupted: whether Ctrl-C was pressed; the run then ends after the current stage.
+    """
+
+    interrupted = False
+
+    def loaded(self, data: LabelledGraph) -> None:
+        """The graph is read and split."""
+
+    def tried(self, sentence: str) -> None:
+        """A candidate was cross-validated to choose a method."""
+
+    def chosen(self, choice: Choice) -> None:
+        """The method is chosen."""
+
+    def begins(self, model: Any, data: LabelledGraph) -> None:
+        """The model is made and not fitted yet."""
+
+    def warned(self, stage: str, sentence: str) -> None:
+        """Something went wrong in "training" or "calibrating" without ending it."""
+
+    def trying(self, method: str, epochs: int) -> AbstractContextManager[Watcher | None]:
+        """A watcher of the epochs of a candidate, for a progress bar."""
+        return nullcontext()
+
+    def working(self, stage: str, epochs: int) -> AbstractContextManager[Watcher | None]:
+        """A watcher of the epochs of "training" or "calibrating". It may raise KeyboardInterrupt to end the stage."""
+        return nullcontext()
 
 
-def execute(run: Run, root: str | None = None) -> dict[str, Any]:
-    """Train and measure. Everything is measured with one fitted model, on the nodes of the split."""
-    graph = _graph(run.dataset, root)
-    split = make_split(graph, run.split, seed=run.seed, labels_per_class=run.labels_per_class)
-    test, val, truth = split.test, split.val, graph.labels
-    if run.blind:
-        split = replace(split, val=val[:0])
-    model: Any
-    if run.method == "ncgc":
-        model = NCGC(**{**run.parameters, "random_state": run.seed})
-    else:
-        method = find_classifier(run.method)
-        model = method(**run.parameters, **({"random_state": run.seed} if "random_state" in method.PARAMETERS else {}))
-    _forget_peak()
+def execute(
+    spec: RunSpec,
+    root: str | Path | None = None,
+    *,
+    observer: Observer | None = None,
+    graph: Graph | None = None,
+    checkpoint: Any = None,
+    group: Any = None,
+    fresh_peak: bool = False,
+) -> RunResult:
+    """Do one run.
+
+    Args:
+        spec: what to do.
+        root: a folder to look for data sets in first.
+        observer: hears how it goes.
+        graph: the data set, where it has been read already.
+        checkpoint: where and how often to write checkpoints, see ``NodeClassifier.fit``.
+        group: the processes that train together, see ``NodeClassifier.fit``.
+        fresh_peak: measure peak memory from the start of fitting, not of the process.
+
+    Returns:
+        The fitted model with all that is measured of it. After Ctrl-C the model is that of the best epoch so far, and
+        nothing is calibrated.
+
+    Raises:
+        NCGCError: what is wrong with the input.
+    """
+    observer = Observer() if observer is None else observer
+    data = load(spec.data, spec.seed, root, graph)
+    observer.loaded(data)
+    spec, choice = _choose(spec, data, observer)
+    model = make_model(spec, data)
+    observer.begins(model, data)
+    if fresh_peak:
+        reset_peak_memory()
+    more = {name: value for name, value in (("checkpoint", checkpoint), ("group", group)) if value is not None}
     start = time.perf_counter()
+    with observer.working("training", model.max_epochs) as watch, _caught() as sentences:
+        model.fit(data.graph, data.split, watch=watch, **more)
+    # a resumed training counts the seconds before it was stopped too
+    seconds = max(time.perf_counter() - start, model.seconds_)
+    for sentence in sentences:
+        observer.warned("training", sentence)
+    result = RunResult(spec, data, model, seconds, peak_memory(), tuple(sentences), choice=choice)
+    return result if observer.interrupted or result.interrupted else _finish(result, observer)
+
+
+def make_model(spec: RunSpec, data: LabelledGraph) -> Any:
+    """The model of a run, not fitted. Parameters that the run does not name are at their defaults.
+
+    Args:
+        spec: the run, with a method by name.
+        data: what it will be fitted on; decides how the features of tables are normalised unless the run does.
+    """
+    parameters = {**defaults_of(spec.method), **_normalisation(spec.method, data), **spec.parameters}
+    return find_classifier(spec.method)(**parameters, random_state=spec.seed)
+
+
+def _normalisation(method: str, data: LabelledGraph) -> dict[str, str]:
+    """A better normalisation of the features of tables than the method's default.
+
+    Standardised columns stay as they are: dividing a row of a few measurements by its length would leave only their
+    ratios. Other dense rows are centred: divided by their sum, as most papers do with words, they are nearly equal
+    (``benchmarks/studies/amazon-features.toml``: ten points of accuracy).
+    """
+    default = defaults_of(method).get("features")
+    if default is None or data.tables is None:
+        return {}
+    if data.tables.encoder is not None and data.tables.encoder.standardised:
+        return {"features": "raw"}
+    return {"features": "centred"} if default == "row" and data.graph.feature_density >= DENSE else {}
+
+
+def _choose(spec: RunSpec, data: LabelledGraph, observer: Observer) -> tuple[RunSpec, Choice | None]:
+    """The run with a method in place of "auto", and how that was chosen."""
+    if spec.method != AUTO:
+        return spec, None
+
+    def named(method: str) -> RunSpec:
+        return replace(spec, method=method, parameters=recommended(method, CANDIDATES[method]))
+
+    choice = choose_method(
+        data.graph,
+        data.split,
+        lambda method: make_model(named(method), data),
+        spec.budget,
+        spec.seed,
+        observer.tried,
+        observer.trying,
+    )
+    observer.chosen(choice)
+    return named(choice.method), choice
+
+
+def _finish(result: RunResult, observer: Observer) -> RunResult:
+    """Calibrate, find the threshold to abstain by, and suggest what to label next."""
+    spec, data, model = result.spec, result.data, result.model
+    if spec.folds:
+        cross = spec.folds if len(data.split.val) < LEAST else 0  # enough validation labels need no cross-fitting
+        with observer.working("calibrating", max(cross * model.max_epochs, 1)) as watch, _caught() as sentences:
+            model.calibrate(spec.folds, None if watch is None else _by_fold(watch, model.max_epochs))
+        for sentence in sentences:
+            observer.warned("calibrating", sentence)
+    if not isinstance(spec.data, TableSource):
+        return result
+    calibration = model.calibration_
+    threshold = 0.0 if spec.abstain is None or calibration is None else calibration.threshold(spec.abstain)
+    suggestions = suggest_labels(data.graph, model.predict_proba(), data.graph.labels, SUGGESTED)
+    return replace(result, threshold=threshold, suggestions=suggestions)
+
+
+def _by_fold(watch: Watcher, epochs: int) -> Any:
+    """A watcher of the epochs of all folds in a row."""
+    return lambda fold, folds, epoch, quantities: watch((fold - 1) * epochs + epoch, quantities)
+
+
+@contextmanager
+def _caught() -> Iterator[list[str]]:
+    """Collects our own warnings, each once; those of the libraries are not a person's concern."""
+    sentences: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.fit(graph, split)
-    seconds = time.perf_counter() - start
-    if getattr(model, "termination_", "") == "interrupted":
-        raise Interrupted
-    probabilities = model.predict_proba()
-    predicted = probabilities.argmax(axis=1)
-    record: dict[str, Any] = {
-        "dataset": run.dataset,
-        "split": run.split,
-        "labels_per_class": run.labels_per_class,
-        "seed": run.seed,
-        "method": run.method,
-        "blind": run.blind,
-        "test_accuracy": accuracy(predicted[test], truth[test]),
-        "val_accuracy": accuracy(predicted[val], truth[val]) if len(val) else None,
-        "macro_f1": macro_f1(predicted[test], truth[test], graph.num_classes),
-        "ece": expected_calibration_error(probabilities[test], truth[test]),
-        "seconds": round(seconds, 3),
-        "peak_mib": _peak(),
-    }
-    if len(model.history_):
-        record |= {
-            "best_epoch": model.best_epoch_,
-            "epochs": len(model.history_),
-            "termination": model.termination_,
-        }
-    # ours; the libraries' own are nobody's concern
-    said = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, RuntimeWarning)))
-    record |= {"warnings": said} if said else {}
-    record |= {"settings": run.settings, "version": __version__, **_made_with()}
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in record.items()
-    }
+        yield sentences
+    ours = (str(one.message) for one in caught if issubclass(one.category, RuntimeWarning))
+    sentences.extend(dict.fromkeys(ours))
 
 
 def prepare() -> None:
     """Load all that a training uses and note the code's revision, so that the first run of a process is timed like any other."""
-    _made_with()
+    environment()
     graph = Graph.from_edges([[0, 1], [1, 2], [2, 3]], np.eye(4), labels=[0, 0, 1, 1])
-    NCGC(hidden=2, epochs=2, warmup=0, ramp=0).fit(graph, Split(np.array([0, 3]), np.array([1, 2]), np.array([])))
-
-
-@lru_cache(maxsize=2)
-def _graph(name: str, root: str | None) -> Graph:
-    return load_dataset(name, root=root)
-
-
-@cache
-def _made_with() -> dict[str, Any]:
-    return {
-        "revision": revision(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "threads": torch.get_num_threads(),
-    }
-
-
-def revision() -> str | None:
-    """The git revision of the code that runs, with a + when the code differs from it; None outside a repository."""
-    package = Path(__file__).resolve().parent.parent
-    try:
-        head = _git(package, "rev-parse", "--short=10", "HEAD")
-        # results and documents may be unsaved; code that makes a number may not, unsaid
-        changed = _git(package, "status", "--porcelain", "--", str(package))
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return head + ("+" if changed else "")
-
-
-def _git(folder: Path, *words: str) -> str:
-    # without optional locks: a look must not be in the way of somebody's commit
-    command = ["git", "--no-optional-locks", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def _forget_peak() -> None:
-    with suppress(OSError):  # not Linux: the peak is then that of the process
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def _peak() -> float | None:
-    """Peak resident memory in MiB since :func:`_forget_peak`, the data set and the libraries included."""
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return round(int(line.split()[1]) / 1024, 1)
-    return None
+    model = find_classifier(DEFAULT_METHOD)(hidden=2, epochs=2, warmup=0, ramp=0)
+    model.fit(graph, Split(np.array([0, 3]), np.array([1, 2]), np.array([])))

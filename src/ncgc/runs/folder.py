@@ -1,232 +1,152 @@
-"""What `ncgc fit` leaves behind, written whole or not at all.
+"""What runs leave behind: folders that are written whole or not at all.
 
-run/predictions.csv   every node under its own id        run/report.html   to look at
-run/model/            to label other nodes with          run/metrics.json  in numbers
-run/config.toml       to repeat the run with             run/suggestions.csv  what to label next
+`ncgc fit`:
+    predictions.csv   every node by its own id        report.html      to look at
+    model/            to label other nodes with       metrics.json     the numbers
+    config.toml       to repeat the run with          suggestions.csv  what to label next
+`ncgc train`:
+    config.toml, metrics.json, and for each run history.csv and predictions.csv
 """
 
 from __future__ import annotations
 
-import json
-import math
-import shlex
-import time
-from dataclasses import replace
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ncgc import __version__
-from ncgc.errors import GraphError, OutputError
+from ncgc.errors import OutputError
 from ncgc.files import whole_folder
-from ncgc.io import predictions_frame, write_predictions
-from ncgc.models.base import NodeClassifier
-from ncgc.models.ncgc import NCGC
-from ncgc.models.stored import save_model
-from ncgc.report import Abstain, Candidate, Reliability, ReportData, Suggestion, layout_2d, render_report
-from ncgc.report.map_nodes import shown_nodes
-from ncgc.runs.config import hyper_of
-from ncgc.runs.labelling import Labelling
-from ncgc.selection.active import names_of, suggestions_frame
-from ncgc.selection.auto import Choice
+from ncgc.runs.result import RunResult, json_line, summary
+from ncgc.runs.spec import RunSpec
 
-OURS = (
+FIT_FILES = (
     "predictions.csv",
     "predictions.parquet",
     "report.html",
     "config.toml",
     "metrics.json",
     "suggestions.csv",
-    "model",
+    "model/",  # a folder, by whole_folder's rule
 )
-ON_PAGE = 20  # suggestions shown in the report
+_TRAIN_FILES = re.compile(r"(history|predictions)(-\d+)?\.csv|config\.toml|metrics\.json|results\.csv")
 
 
-def write_run(folder: str | Path, labelling: Labelling, overwrite: bool = False, report: bool = True) -> None:
-    """All files of a run; an earlier run's are replaced when ``overwrite``."""
-    with whole_folder(folder, overwrite, OURS.__contains__) as place:
+def is_train_file(name: str) -> bool:
+    """Whether a file of this name comes from an earlier `ncgc train`, and may be removed when that is overwritten.
+
+    >>> is_train_file("history-3.csv"), is_train_file("holiday.csv")
+    (True, False)
+    """
+    return _TRAIN_FILES.fullmatch(name) is not None
+
+
+# ---------------------------------------------------------------- ncgc train
+
+
+def write_train_folder(folder: str | Path, spec: RunSpec, results: Sequence[RunResult], overwrite: bool) -> None:
+    """Write what `ncgc train` leaves behind.
+
+    Args:
+        folder: where to.
+        spec: all runs together.
+        results: those that were made.
+        overwrite: replace the files of an earlier run; other files stay.
+    """
+    with whole_folder(folder, overwrite, is_train_file) as place:
+        write_train_files(place, spec, results, summary(spec, results))
+
+
+def write_train_files(place: Path, spec: RunSpec, results: Sequence[RunResult], metrics: Mapping[str, Any]) -> None:
+    """The files of `ncgc train` in a folder that is not in its place yet."""
+    (place / "config.toml").write_text(spec.to_toml([result.drawn for result in results]), encoding="utf-8")
+    (place / "metrics.json").write_text(json_line(metrics, indent=2) + "\n", encoding="utf-8")
+    for result in results:
+        ending = f"-{result.spec.seed}.csv" if spec.runs > 1 else ".csv"
+        (place / f"history{ending}").write_text(result.model.history_.to_csv(), encoding="utf-8")
+        (place / f"predictions{ending}").write_text(predictions_csv(result), encoding="utf-8")
+
+
+def predictions_csv(result: RunResult) -> str:
+    """Node, label, the probability the model gives that label, and whether the label was given or is predicted."""
+    graph, given, labels = result.data.graph, result.given, result.labels
+    confidence = result.probabilities[np.arange(graph.num_nodes), labels]
+    names = graph.classes.tolist()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["node", "label", "confidence", "source"])
+    for node, label, share, known in zip(_ids(result), labels.tolist(), confidence, given >= 0, strict=True):
+        writer.writerow([node, names[label], f"{share:.6f}", "given" if known else "predicted"])
+    return text.getvalue()
+
+
+def _ids(result: RunResult) -> list[Any]:
+    from ncgc.selection.active import names_of
+
+    return list(names_of(result.data.graph).tolist())
+
+
+# ---------------------------------------------------------------- ncgc fit
+
+
+def write_fit_folder(folder: str | Path, result: RunResult, overwrite: bool = False, report: bool = True) -> None:
+    """Write what `ncgc fit` leaves behind.
+
+    Args:
+        folder: where to.
+        result: of a run on tables.
+        overwrite: replace the files of an earlier run; other files stay.
+        report: whether to draw the page, which takes longest.
+    """
+    with whole_folder(folder, overwrite, FIT_FILES.__contains__) as place:
         try:
-            _write(place, labelling, folder, report)
+            _write_fit_files(place, result, folder, report)
         except OutputError as error:  # of a file under its temporary name
             raise OutputError(str(error).replace(str(place), str(folder))) from None
 
 
-def _write(place: Path, labelling: Labelling, folder: str | Path, report: bool) -> None:
-    config = labelling.config
-    write_predictions(place / f"predictions.{config.format}", frame(labelling))
-    write_predictions(
-        place / "suggestions.csv",
-        suggestions_frame(labelling.tables.graph, labelling.model.predict_proba(), labelling.suggestions),
-    )
-    (place / "config.toml").write_text(config.to_toml(), encoding="utf-8")
-    text = json.dumps(metrics_of(labelling), indent=2, ensure_ascii=False, allow_nan=False)
-    (place / "metrics.json").write_text(text + "\n", encoding="utf-8")
+def _write_fit_files(place: Path, result: RunResult, folder: str | Path, report: bool) -> None:
+    from ncgc.io import write_predictions
+    from ncgc.report import render_report
+    from ncgc.runs.report_data import report_data
+    from ncgc.selection.active import suggestions_frame
+
+    write_predictions(place / f"predictions.{result.spec.format}", predictions_table(result))
+    suggested = suggestions_frame(result.data.graph, result.probabilities, result.suggestions)
+    write_predictions(place / "suggestions.csv", suggested)
+    (place / "config.toml").write_text(result.spec.to_toml(), encoding="utf-8")
+    (place / "metrics.json").write_text(json_line(result.to_dict(), indent=2) + "\n", encoding="utf-8")
     if report:
-        (place / "report.html").write_text(render_report(report_data(labelling, folder)), encoding="utf-8")
-    if leaves_model(labelling.model):
-        save_model(labelling.model, place / "model", extra=_extra(labelling))
+        (place / "report.html").write_text(render_report(report_data(result, folder)), encoding="utf-8")
+    if result.model.inductive:  # one that cannot label other nodes leaves labels behind and no model
+        result.model.save(place / "model", extra=_how_to_read(result))
 
 
-def leaves_model(model: NodeClassifier) -> bool:
-    """Whether a fitted model can label nodes it has not seen; one that cannot leaves labels behind and no model."""
-    return isinstance(model, NCGC) or model.inductive
+def predictions_table(result: RunResult) -> Any:
+    """A data frame with one row for each node: id, label, confidence, given, cluster and the probability of every class."""
+    from ncgc.io import predictions_frame
+    from ncgc.selection.active import names_of
 
-
-def metrics_of(labelling: Labelling) -> dict[str, Any]:
-    """What is in metrics.json; numbers that JSON has no word for are null."""
-    values: dict[str, Any] = _finite({"version": __version__, **labelling.metrics()})
-    return values
-
-
-def frame(labelling: Labelling) -> Any:
-    """One row a node: id, label, confidence, given, cluster and the probability of every class."""
-    graph, model = labelling.tables.graph, labelling.model
+    graph = result.data.graph
     return predictions_frame(
-        names_of(labelling.tables.graph), labelling.labels, model.predict_proba(), graph.classes,
-        given=labelling.given >= 0, clusters=getattr(model, "clusters_", None),
+        names_of(graph), result.labels, result.probabilities, graph.classes,
+        given=result.given >= 0, clusters=result.model.clusters_,
     )  # fmt: skip
 
 
-def report_data(labelling: Labelling, folder: str | Path) -> ReportData:
-    """What the page shows."""
-    graph, model, config = labelling.tables.graph, labelling.model, labelling.config
-    probabilities, predicted, given = model.predict_proba(), labelling.predicted, labelling.given
-    parameters = {name: value for name, value in model.get_params().items() if name != "random_state"}
-    defaults = {name: row.default for name, row in hyper_of(config.method).items()}
-    encoder = labelling.tables.encoder
-    abstain = None
-    if config.abstain is not None:
-        withheld = int(((predicted < 0) & (given < 0)).sum())
-        abstain = Abstain(config.abstain, min(labelling.threshold, 1.0), withheld)
-    data = ReportData(
-        title=graph.name,
-        created=time.strftime("%d %B %Y, %H:%M"),
-        version=__version__,
-        seconds=model.seconds_,
-        classes=[str(name) for name in graph.classes.tolist()],
-        node_ids=names_of(labelling.tables.graph),
-        given=given,
-        predicted=predicted,
-        probabilities=probabilities,
-        summary_rows=_facts(labelling),
-        notes=labelling.tables.notes,
-        columns=[] if encoder is None else encoder.describe(),
-        truth=labelling.truth,
-        history=_history(labelling),
-        best_epoch=model.best_epoch_,
-        reliability=_reliability(labelling),
-        abstain=abstain,
-        suggestions=[
-            Suggestion(one.node, one.score, f"uncertainty {one.uncertainty:.2f}, reach {one.reach:.2f}")
-            for one in labelling.suggestions[:ON_PAGE]
-        ],
-        candidates=_candidates(labelling),
-        choice="" if labelling.choice is None else _sentence(labelling.choice),
-        settings={"method": config.method, **parameters, "seed": config.seed},
-        changed=[name for name, value in parameters.items() if _differs(value, defaults[name])],
-        command=f"ncgc fit --config {shlex.quote(str(Path(folder) / 'config.toml'))} --out again",
-        seed=config.seed,
-    )
-    return replace(data, embedding2d=_places(data, _embeddings(labelling)))
-
-
-def _candidates(labelling: Labelling) -> list[Candidate]:
-    """What cross-validation found, in the order of trying, and then what there was no time for."""
-    choice = labelling.choice
-    if choice is None or not choice.trials:
-        return []
-    tried = [Candidate(t.method, t.accuracy, t.labels, t.seconds, t.method == choice.method) for t in choice.trials]
-    return tried + [Candidate(name) for name in choice.left_out]
-
-
-def _sentence(choice: Choice) -> str:
-    """Which method, and why.
-
-    >>> _sentence(Choice("sgc", (), (), "every class has one label, so none can be held out"))
-    'sgc was taken: every class has one label, so none can be held out.'
-    """
-    return f"{choice.method} was taken: {choice.reason}."
-
-
-def _method(labelling: Labelling) -> str:
-    """The name of the method in the field, with the backbone of ours."""
-    model = labelling.model
-    return f"NCGC ({model.backbone})" if isinstance(model, NCGC) else str(model.title)
-
-
-def _places(data: ReportData, embeddings: np.ndarray) -> np.ndarray:
-    """(n, 2) places of the nodes that the map shows; a node that it leaves out is not laid out either, and stands at 0."""
-    shown = shown_nodes(data)
-    places = np.zeros((len(embeddings), 2), dtype=np.float32)
-    places[shown] = layout_2d(embeddings[shown], seed=data.seed)
-    return places
-
-
-def _embeddings(labelling: Labelling) -> Any:
-    """What the map is drawn from: the embeddings, or the probabilities of a method that has none."""
-    try:
-        return labelling.model.transform()
-    except GraphError:
-        return labelling.model.predict_proba()
-
-
-def _facts(labelling: Labelling) -> list[tuple[str, Any]]:
-    graph = labelling.tables.graph
-    return [
-        ("nodes", graph.num_nodes),
-        ("edges", graph.num_edges),
-        ("features", graph.num_features),
-        ("classes", graph.num_classes),
-        ("labels given", int((labelling.given >= 0).sum())),
-        ("mean degree", round(float(graph.degrees.mean()), 1)),
-        ("nodes without edges", int((graph.degrees == 0).sum())),
-        ("weighted", graph.weighted),
-        ("method", _method(labelling)),
-    ]
-
-
-def _reliability(labelling: Labelling) -> Reliability | None:
-    """On the test nodes where there are some, otherwise as it was measured when calibrating."""
-    calibration, graph, test = labelling.model.calibration_, labelling.tables.graph, labelling.split.test
-    if len(test):
-        return Reliability.of(
-            labelling.model.predict_proba()[test], graph.labels[test], f"Measured on {len(test):,} test nodes."
-        )
-    if calibration is None or not len(calibration.right):
-        return None
-    return Reliability.of_confidence(calibration.confidence, calibration.right, f"Measured {calibration.measured}.")
-
-
-def _history(labelling: Labelling) -> dict[str, list[float | None]]:
-    history = labelling.model.history_
-    return {
-        name: [None if math.isnan(value) else float(value) for value in history[name]]
-        for name in history.columns
-        if name != "seconds"
-    }
-
-
-def _extra(labelling: Labelling) -> dict[str, Any]:
-    tables = labelling.tables
+def _how_to_read(result: RunResult) -> dict[str, Any]:
+    """What a model file needs to read new tables as these were read, and to abstain as this run does."""
+    tables = result.data.tables
+    assert tables is not None
     return {
         "encoder": None if tables.encoder is None else tables.encoder.to_json(),
         "columns": tables.columns,
         "features": tables.features,
         "tables": list(tables.tables),
-        "threshold": labelling.threshold if math.isfinite(labelling.threshold) else None,
-        "abstain": labelling.config.abstain,
+        "threshold": result.threshold if np.isfinite(result.threshold) else None,
+        "abstain": result.spec.abstain,
     }
-
-
-def _differs(value: Any, default: Any) -> bool:
-    return not (value is default or value == default)
-
-
-def _finite(value: Any) -> Any:
-    """Numbers that JSON has no word for as null."""
-    if isinstance(value, dict):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

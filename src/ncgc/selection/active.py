@@ -1,4 +1,4 @@
-"""Which nodes to label next: those the model is unsure of, in the midst of others it is unsure of."""
+"""Active learning: which nodes to label next. Those the model is uncertain about, among others it is uncertain about."""
 
 from __future__ import annotations
 
@@ -12,30 +12,43 @@ from scipy import sparse
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
 
-RETURN, STEPS = 0.2, 10  # of the walk that says whom a node stands for
+RESTART, STEPS = 0.2, 10  # of the random walk that measures how far a label would reach
 NEIGHBOUR = 0.5  # what is left of a score for each neighbour that was chosen before
 
 
 @dataclass(frozen=True)
 class NextLabel:
-    """A node worth labelling: how much, from 0 to 1, and the parts this comes from."""
+    """A node worth labelling.
+
+    Attributes:
+        node: its number.
+        score: how much its label is worth, from 0 to 1: uncertainty times reach.
+        uncertainty: entropy of its probabilities; 1 where all classes are equally likely.
+        reach: uncertainty around it that its label would reach; 1 for the node with the most.
+    """
 
     node: int
     score: float
-    uncertainty: float  # entropy of its probabilities, 1 for all classes alike
-    reach: float  # how much uncertainty it stands for, 1 for the node that stands for most
+    uncertainty: float
+    reach: float
 
 
 def suggest_labels(graph: Graph, probabilities: np.ndarray, given: np.ndarray, top: int = 20) -> list[NextLabel]:
-    """The ``top`` unlabelled nodes by u_i · (Π·u)_i, best first.
+    """The unlabelled nodes i with the highest u_i · (Π·u)_i, best first.
 
-    u_i is the entropy of p_i over log K, and Π = Σ_t a(1−a)^t·Â^t a walk that returns with chance a = 0.2 over the
-    symmetrically normalised adjacency: a label spreads to those whom the walk reaches, so (Π·u)_i is what there is to
-    learn around i. A chosen node halves the score of its neighbours, or all suggestions would sit in one place.
+    u_i is the entropy of p_i over log K, and Π = Σ_t a(1−a)^t·Â^t a random walk over the symmetrically normalised
+    adjacency that restarts with probability a = 0.2: a label spreads to the nodes that the walk reaches, so (Π·u)_i is
+    what there is to learn around i. A chosen node halves the score of its neighbours, or all suggestions would be in one
+    place.
 
     Args:
-        probabilities: (n, K), calibrated for the best effect.
-        given: (n,) -1 where a node has no label yet.
+        graph: the graph.
+        probabilities: (n, K) probabilities of all nodes, best calibrated.
+        given: (n,) classes, -1 where a node has no label yet.
+        top: how many nodes at most.
+
+    Returns:
+        The nodes with their scores, best first.
 
     >>> graph = Graph.from_edges([[0, 1], [1, 2], [2, 3]], np.eye(4), labels=[0, -1, -1, 1])
     >>> p = np.array([[1.0, 0.0], [0.5, 0.5], [0.4, 0.6], [0.0, 1.0]])
@@ -49,8 +62,8 @@ def suggest_labels(graph: Graph, probabilities: np.ndarray, given: np.ndarray, t
     uncertainty = np.maximum(-(probabilities * logs).sum(axis=1) / np.log(max(classes, 2)), 0) + 0.0  # and no -0.0
     free = np.flatnonzero(np.asarray(given) < 0)
     uncertain = np.zeros(n)
-    uncertain[free] = uncertainty[free]  # what is known needs no telling
-    reach = _walk(graph.adjacency, uncertain)
+    uncertain[free] = uncertainty[free]  # a label that is known teaches nothing
+    reach = _random_walk(graph.adjacency, uncertain)
     reach /= max(float(reach[free].max(initial=0.0)), np.finfo(float).tiny)
     scores = uncertain * reach
     indptr, indices = graph.adjacency.indptr, graph.adjacency.indices
@@ -65,20 +78,26 @@ def suggest_labels(graph: Graph, probabilities: np.ndarray, given: np.ndarray, t
     return chosen
 
 
-def _walk(adjacency: sparse.csr_array, start: np.ndarray) -> np.ndarray:
+def _random_walk(adjacency: sparse.csr_array, start: np.ndarray) -> np.ndarray:
     """(Π·start) with Â = D^−½ (A + I) D^−½."""
     n = adjacency.shape[0]
     looped = adjacency.astype(np.float64) + sparse.eye_array(n, format="csr")
     scale = 1 / np.sqrt(looped.sum(axis=1))
-    now, total = start.astype(np.float64), RETURN * start
+    now, total = start.astype(np.float64), RESTART * start
     for _ in range(STEPS):
-        now = (1 - RETURN) * scale * (looped @ (scale * now))
-        total = total + RETURN * now
+        now = (1 - RESTART) * scale * (looped @ (scale * now))
+        total = total + RESTART * now
     return np.asarray(total)
 
 
 def suggestions_frame(graph: Graph, probabilities: np.ndarray, chosen: Sequence[NextLabel]) -> pd.DataFrame:
-    """One row a node worth labelling: its id, what the model would say of it, and why to ask."""
+    """A table with one row for each node worth labelling: id, score and its parts, and what the model would predict.
+
+    Args:
+        graph: the graph.
+        probabilities: (n, K) probabilities of all nodes.
+        chosen: the nodes, in the order of the table.
+    """
     ids, names = names_of(graph), [str(name) for name in graph.classes.tolist()]
     nodes = [one.node for one in chosen]
     return pd.DataFrame(

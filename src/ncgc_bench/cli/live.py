@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ncgc.cli.screen import count, percent, seconds
-from ncgc.runs.run import Run
+from ncgc.runs.spec import RunSpec
 from ncgc_bench.plans import Entry
 from ncgc_bench.pool import Outcome
 from ncgc_bench.store import Store
@@ -53,7 +53,7 @@ class Watch:
     def __exit__(self, *error: object) -> None:
         pass
 
-    def started(self, run: Run) -> None:
+    def started(self, run: RunSpec) -> None:
         """Note that a run has begun."""
         self.running[run.key] = time.monotonic()
 
@@ -79,7 +79,7 @@ class Watch:
         left = self.left()
         self.console.print(line + (f"  ({duration(left)} left)" if left else ""), soft_wrap=True)
 
-    def name(self, run: Run) -> str:
+    def name(self, run: RunSpec) -> str:
         """Column, row and seed of a run."""
         entry = self.places[run.key][0]
         return " ".join(filter(None, (entry.column, *entry.row, f"seed {run.seed}")))
@@ -265,11 +265,11 @@ def failures(failed: Sequence[Outcome], name: Any) -> list[str]:
     Returns:
         One sentence each.
 
-    >>> run = Run("digits", "few")
+    >>> run = RunSpec.on_dataset("digits", "few")
     >>> failures([Outcome(run, None, "No memory."), Outcome(run, None, "No memory.")], lambda run: "digits seed 0")
     ['2 runs failed (digits seed 0 and 1 more): No memory.']
     """
-    groups: dict[str, list[Run]] = defaultdict(list)
+    groups: dict[str, list[RunSpec]] = defaultdict(list)
     for outcome in failed:
         groups[outcome.problem or ""].append(outcome.run)
     sentences = []

@@ -52,7 +52,8 @@ def test_again_into_the_same_folder(ncgc, tmp_path):
 
 
 def test_ctrl_c_is_one_line_and_leaves_nothing(ncgc, tmp_path, monkeypatch):
-    monkeypatch.setattr("ncgc.cli.fitting.fit", lambda *_: True)  # as if it had been pressed
+    monkeypatch.setattr("ncgc.cli.progress.Interruption.requested", True, raising=False)
+    monkeypatch.setattr("ncgc.cli.progress.Interruption.__init__", lambda self: setattr(self, "_previous", None))
     result = ncgc("demo", "--out", tmp_path / "demo")
     assert result.code == 130
     assert result.err == "Interrupted.\n"

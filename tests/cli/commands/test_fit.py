@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from ncgc import NCGC, __version__
-from ncgc.training import Trainer
+from ncgc.training.engines.full_batch import FullBatch
 
 FILES = ["config.toml", "metrics.json", "model", "predictions.csv", "report.html", "suggestions.csv"]
 LEAN = [name for name in FILES if name != "report.html"]
@@ -139,7 +139,7 @@ def test_scaling_and_feature_columns_are_two_options(fit, tmp_path):
 def test_a_folder_in_use_is_refused_before_any_work(fit, tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "mine.txt").write_text("keep")
-    monkeypatch.setattr("ncgc.runs.labelling.read_tables", None)
+    monkeypatch.setattr("ncgc.runs.execute.load", None)
     result = fit()
     assert result.code == 2
     assert "is not empty" in result.err
@@ -325,13 +325,13 @@ def test_all_nodes_labelled_and_a_note(fit, tables, tmp_path):
 
 def test_a_loss_that_is_not_finite_while_calibrating_is_one_warning(fit, monkeypatch):
     """Of two folds, both break down; the fit itself does not."""
-    step, trained = Trainer._step, []
+    step, trained = FullBatch.step, []
 
     def breaks(self, epoch):
         trained.append(epoch == 1)
         return None if sum(trained) > 1 and epoch == 4 else step(self, epoch)
 
-    monkeypatch.setattr(Trainer, "_step", breaks)
+    monkeypatch.setattr(FullBatch, "step", breaks)
     result = fit("--no-report", "--quiet", lean=False)
     assert result.code == 0
     assert result.err.startswith("Warning: While calibrating: the loss was not finite in epoch 4;")

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ncgc.training import Trainer
+from ncgc.training.engines.full_batch import FullBatch
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def heeded():
 
 @pytest.mark.parametrize("training", [1, 2, 3], ids=["training", "first fold", "second fold"])
 def test_ctrl_c_writes_nothing(fit, tables, tmp_path, monkeypatch, heeded, training):
-    given, begun, step = tables(), [], Trainer._step
+    given, begun, step = tables(), [], FullBatch.step
 
     def pressed(self, epoch):
         begun.append(epoch == 1)
@@ -265,7 +265,7 @@ def test_ctrl_c_writes_nothing(fit, tables, tmp_path, monkeypatch, heeded, train
             os.kill(os.getpid(), signal.SIGINT)
         return step(self, epoch)
 
-    monkeypatch.setattr(Trainer, "_step", pressed)
+    monkeypatch.setattr(FullBatch, "step", pressed)
     result = fit(given=given, lean=False)
     assert result.code == 130
     assert result.err == "Interrupted; nothing was written.\n"

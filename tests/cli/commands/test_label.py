@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from ncgc import NCGC
-from ncgc.runs.fit_config import FitConfig
-from ncgc.runs.folder import write_run
-from ncgc.runs.labelling import label_tables
+from ncgc.runs.execute import execute
+from ncgc.runs.folder import write_fit_folder
+from ncgc.runs.source import TableSource
+from ncgc.runs.spec import RunSpec
 
 BRIEF = {"hidden": 8, "epochs": 12, "warmup": 3, "ramp": 2}
 
@@ -22,8 +23,8 @@ def run(tmp_path_factory, make_tables):
     folder = tmp_path_factory.mktemp("label")
     for name, frame in zip(("nodes", "edges"), make_tables(), strict=True):
         frame.to_csv(folder / f"{name}.csv", index=False)
-    config = FitConfig(str(folder / "nodes.csv"), str(folder / "edges.csv"), folds=0, parameters=BRIEF)
-    write_run(folder / "run", label_tables(config), report=False)
+    spec = RunSpec(TableSource(str(folder / "nodes.csv"), str(folder / "edges.csv")), parameters=BRIEF)
+    write_fit_folder(folder / "run", execute(spec), report=False)
     return folder / "run"
 
 
@@ -52,11 +53,11 @@ def test_more_than_there_are(ncgc, run):
     assert table["score"].is_monotonic_decreasing
 
 
-def test_nothing_to_ask_for(ncgc, fit, tables, tmp_path):
+def test_nothing_to_suggest(ncgc, fit, tables, tmp_path):
     fit(given=tables(labelled=48))
     result = ncgc("label", tmp_path / "run")
     assert result.code == 0
-    assert result.out == "Every node has a label; there is nothing to ask for.\n"
+    assert result.out == "Every node has a label; there is nothing to suggest.\n"
     assert ncgc("label", tmp_path / "run", "--csv").out == "id,score,uncertainty,reach,guess,confidence\n"
 
 

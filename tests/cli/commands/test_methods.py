@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from ncgc.models.registry import BASELINES
-from ncgc.params.ncgc import NCGC_PARAMETERS
+from ncgc.models.registry import CLASSIFIERS
 from ncgc.params.presets import method_preset
 
 
 def test_methods_are_listed(ncgc):
     result = ncgc("methods", "--json")
-    assert [row["name"] for row in result.json] == ["ncgc", *BASELINES]
+    assert [row["name"] for row in result.json] == list(CLASSIFIERS)
     assert all(row["paper"] and row["cost"] for row in result.json)
     assert "label_spreading" in ncgc("methods").out
 
 
-@pytest.mark.parametrize("name", ["ncgc", *BASELINES])
+@pytest.mark.parametrize("name", list(CLASSIFIERS))
 def test_each_has_a_page_with_every_parameter_that_set_takes(ncgc, name):
     result = ncgc("methods", name)
     assert (result.code, result.err) == (0, "")
-    known = NCGC_PARAMETERS if name == "ncgc" else BASELINES[name].PARAMETERS
+    known = CLASSIFIERS[name].PARAMETERS
     words = {line.split()[0] for line in result.out.splitlines() if line}
     assert set(known) - {"random_state"} <= words
     assert ">>>" not in result.out

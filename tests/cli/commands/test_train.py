@@ -10,6 +10,7 @@ import pytest
 
 from ncgc import __version__
 from ncgc.training import Trainer
+from ncgc.training.engines.full_batch import FullBatch
 
 FILES = ["config.toml", "history.csv", "metrics.json", "predictions.csv"]
 
@@ -23,9 +24,9 @@ def without_seconds(history):
 
 
 def forget_seconds(metrics):
-    metrics.pop("seconds")
-    for run in metrics.get("runs", ()):
-        run.pop("seconds")
+    for measured in (metrics, *metrics.get("runs", ())):
+        measured.pop("seconds")
+        measured.pop("peak_mib")
     return metrics
 
 
@@ -39,7 +40,8 @@ def test_json_contract(quick):
     assert "NaN" not in result.out
     found = result.json
     keys = (
-        "dataset method backbone split seed labels_per_class val_accuracy test_accuracy best_epoch epochs seconds loss"
+        "dataset method backbone split seed labels_per_class val_accuracy test_accuracy test_macro_f1 "
+        "test_calibration_error best_epoch epochs seconds peak_mib loss"
     )
     assert set(found) == {*keys.split(), "termination", "prior", "version"}
     assert (found["dataset"], found["backbone"], found["split"], found["seed"]) == ("digits", "gcn", "random", 3)
@@ -239,8 +241,8 @@ def test_typo_in_config_names_file_and_key(ncgc, tmp_path):
 
 
 def test_loss_not_finite_is_one_line_and_keeps_the_results(quick, tmp_path, monkeypatch):
-    step = Trainer._step
-    monkeypatch.setattr(Trainer, "_step", lambda self, epoch: None if epoch == 4 else step(self, epoch))
+    step = FullBatch.step
+    monkeypatch.setattr(FullBatch, "step", lambda self, epoch: None if epoch == 4 else step(self, epoch))
     result = quick("--json", "--quiet", "--out", tmp_path / "out")
     assert result.code == 0
     assert result.json["termination"] == "the loss was not finite in epoch 4"
@@ -271,16 +273,16 @@ def test_ctrl_c_in_training_keeps_what_there_is(interrupted, tmp_path):
 
 
 def test_ctrl_c_between_runs_keeps_the_finished_ones(quick, tmp_path, monkeypatch):
-    from ncgc import datasets
+    from ncgc.runs import load
 
-    make_split = datasets.make_split
+    make_split = load.make_split
 
     def stop_at_second(graph, kind, *, seed, **sizes):
         if seed == 1:
             raise KeyboardInterrupt
         return make_split(graph, kind, seed=seed, **sizes)
 
-    monkeypatch.setattr(datasets, "make_split", stop_at_second)
+    monkeypatch.setattr(load, "make_split", stop_at_second)
     result = quick("--runs", 3, "--out", tmp_path / "out")
     assert result.code == 130
     assert result.err == "Interrupted after seed 0; 2 runs not started.\n"

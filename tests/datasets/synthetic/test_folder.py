@@ -14,8 +14,8 @@ from scipy import sparse
 from ncgc.datasets.synthetic import BlockModel, sample_graph, true_labels, write_graph
 from ncgc.datasets.synthetic.folder import expected_bytes, features_name, num_steps
 from ncgc.errors import OutputError
-from ncgc.runs.fit_config import FitConfig
-from ncgc.runs.labelling import read_tables
+from ncgc.runs.load import load_tables
+from ncgc.runs.source import TableSource
 
 FILES = ["edges.parquet", "features.npy", "generate.toml", "nodes.parquet", "truth.parquet"]
 
@@ -39,8 +39,9 @@ def test_read_again_it_is_the_graph_in_memory(make_model, tmp_path, settings):
     model = make_model(**settings)
     write_graph(tmp_path / "g", model)
     files = {"nodes": "nodes.parquet", "edges": "edges.parquet", "features": features_name(model)}
-    config = FitConfig(**{name: str(tmp_path / "g" / file) for name, file in files.items()}, split="split")
-    tables, split = read_tables(config)
+    source = TableSource(**{name: str(tmp_path / "g" / file) for name, file in files.items()}, split="split")
+    data = load_tables(source)
+    tables, split = data.tables, data.split
     read, made = tables.graph, sample_graph(model)
     assert sparse.issparse(read.features) == sparse.issparse(made.features)
     pairs = [(read.adjacency, made.adjacency)]

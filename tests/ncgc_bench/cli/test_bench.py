@@ -52,7 +52,7 @@ def here(monkeypatch):
             try:
                 if run.seed in failing:
                     raise NCGCError(failing[run.seed])
-                record = execute(run, root)
+                record = execute(run, root).record()
             except NCGCError as error:
                 yield Outcome(run, None, str(error))
                 continue

@@ -15,8 +15,8 @@ from ncgc_bench.store import Store
 
 
 def record_of(run, accuracy=0.8125):
-    names = ("dataset", "split", "labels_per_class", "seed", "method", "settings")
-    record = {name: getattr(run, name) for name in names}
+    data = {"dataset": run.dataset.name, "split": run.dataset.split, "labels_per_class": run.dataset.labels_per_class}
+    record = data | {name: getattr(run, name) for name in ("seed", "method", "settings")}
     return record | {"test_accuracy": accuracy, "val_accuracy": None, "seconds": 4.0}
 
 

@@ -30,7 +30,7 @@ def test_every_option_of_the_table_counts():
         (dataset, *row) for dataset in ("digits", "photo") for row in (("appnp", "plain"), ("", "label_spreading"))
     }
     assert {entry.run.seed for entry in found.entries} == {0, 1}
-    assert {entry.run.split for entry in found.entries} == {"random"}
+    assert {entry.run.dataset.split for entry in found.entries} == {"random"}
     paper = chosen("table", datasets="cora", settings="paper").entries
     assert paper[0].run.settings["hidden"] == 512
     assert found.file == "table"
@@ -50,7 +50,7 @@ def test_only_citation_graphs_have_a_public_split():
 
 def test_labels_and_sweeps():
     found = chosen("labels", labels="2,4", datasets="digits", backbones="gcn", runs=1)
-    assert {entry.run.labels_per_class for entry in found.entries} == {2, 4}
+    assert {entry.run.dataset.labels_per_class for entry in found.entries} == {2, 4}
     found = chosen("sweep", parameter="sinkhorn_iterations", values="1,7", datasets="digits", runs=1)
     assert [entry.run.settings["sinkhorn_iterations"] for entry in found.entries] == [1, 7]
     assert all(isinstance(entry.run.settings["sinkhorn_iterations"], int) for entry in found.entries)

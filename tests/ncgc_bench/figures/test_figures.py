@@ -31,8 +31,8 @@ def fill(folder, entries, accuracy=accuracy):
     lines = {}
     for entry in entries:
         run = entry.run
-        record = {"dataset": run.dataset, "split": run.split, "labels_per_class": run.labels_per_class, "seed": run.seed,
-                  "method": run.method, "blind": run.blind, "test_accuracy": accuracy(entry), "val_accuracy": 0.5,
+        record = {"dataset": run.dataset.name, "split": run.dataset.split, "labels_per_class": run.dataset.labels_per_class, "seed": run.seed,
+                  "method": run.method, "blind": run.dataset.blind, "test_accuracy": accuracy(entry), "val_accuracy": 0.5,
                   "seconds": 1.0 + run.seed, "threads": 1, "settings": run.settings}  # fmt: skip
         lines[run.key] = json.dumps(record)
     folder.mkdir(exist_ok=True)

@@ -10,9 +10,8 @@ from ncgc.models.ncgc import NCGC
 from ncgc.params.ncgc import NCGC_PARAMETERS
 from ncgc.selection.tuning import search as room
 from ncgc.selection.tuning.scoring import Case, Scorer
-from ncgc.selection.tuning.search import TrainingData, Tuning
-from ncgc.selection.tuning.space import DEFAULT, RANGES, Choice, Range, space_for
-from ncgc_bench.study import FIRST_SEED
+from ncgc.selection.tuning.search import Tuning, TuningTask
+from ncgc.selection.tuning.space import DEFAULT, FIRST_SEED, RANGES, Choice, Range, space_for
 
 optuna = pytest.importorskip("optuna")
 BASE = {"backbone": "gcn", "epochs": 3, "warmup": 1, "ramp": 1, "hidden": 8}
@@ -25,7 +24,7 @@ def graph():
 
 def task(names=("beta", "dropout", "learning_rate", "norm"), **changes):
     base = {**BASE, **changes.pop("base", {})}
-    return TrainingData("digits", base, space_for("gcn", names), **{"splits": 2, "labels_per_class": 2, **changes})
+    return TuningTask("digits", base, space_for("gcn", names), **{"splits": 2, "labels_per_class": 2, **changes})
 
 
 def trials(tuning):

@@ -1,4 +1,4 @@
-"""`ncgc datasets`: what can be trained on by name, and whether it is here."""
+"""`ncgc datasets`: the data sets that have a name, and whether they are on this machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ncgc.runs.result import json_line
 
 def datasets(
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="A folder to look for data sets in first.")
+        Path | None, typer.Option("--data", metavar="DIR", help="Look for data sets in this folder first.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The list as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")] = False,
 ) -> None:
-    """List the data sets, their size, and where each one is or would come from."""
+    """List the data sets with their sizes and where each one is or would come from."""
     from ncgc.datasets import available
 
     found = available(data)
@@ -46,14 +46,15 @@ def datasets(
 
 
 def places(found: list[DatasetInfo]) -> list[tuple[str, str]]:
-    """Where each one lies, or where it would come from; those from one place in one line."""
+    """The names of the data sets by where they are or would come from, with that place."""
     groups: dict[str, list[str]] = {}
     for info in found:
-        # <root>/<title>/raw: the root says enough
+        # of <root>/<title>/raw, the root is enough
         where = info.source if info.path is None else f"In {info.path.parent.parent}"
         groups.setdefault(where, []).append(info.name)
     return [(", ".join(names), where) for where, names in groups.items()]
 
 
 def as_dict(info: DatasetInfo) -> dict[str, Any]:
+    """As JSON takes it."""
     return {**asdict(info), "path": None if info.path is None else str(info.path)}

@@ -1,138 +1,113 @@
 """`ncgc fit`: from a table of nodes and a table of edges to a folder with a label for every node.
 
-The hyper-parameters are options as in `ncgc train`, but for `features`: what that names there (how X is scaled) is
-`--scaling` here, since people look for their columns under `--features`.
+The hyper-parameters are options as in `ncgc train`, but for `features`: how feature rows are normalised is `--scaling` here,
+because people look for their columns under `--features`.
 """
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ncgc.cli.method_options import SET, given_parameters, method_option, method_settings
-from ncgc.cli.options import keyword, option
-from ncgc.cli.screen import Screen, complain, count, percent, seconds
+from ncgc.cli.options import (
+    HYPER_PARAMETERS,
+    METHOD,
+    SET,
+    given_parameters,
+    method_option,
+    option,
+    switch,
+    text_option,
+    with_options,
+)
+from ncgc.cli.screen import Screen, complain, count, graph_line, percent, seconds
 from ncgc.errors import ParameterError
 from ncgc.files import check_folder
-from ncgc.params.presets import recipe
-from ncgc.runs.config import HYPER, OURS
+from ncgc.runs.settings_file import read_settings
+from ncgc.runs.source import TableSource
+from ncgc.runs.spec import AUTO, DEFAULT_METHOD, RunSpec, recommended
 
 if TYPE_CHECKING:
-    from ncgc.runs.fit_config import FitConfig
-    from ncgc.runs.labelling import Labelling
-    from ncgc.selection.auto import Choice
+    from ncgc.datasets import Split
+    from ncgc.runs.result import RunResult
 
 TABLES, RESULT = "Tables", "Result"
-SCALING = replace(HYPER["features"], name="scaling")
-PARAMETERS = {**{name: row for name, row in HYPER.items() if name != "features"}, "scaling": SCALING}
-
-
-def _text(name: str, help: str, panel: str, metavar: str = "NAME", flag: str | None = None) -> inspect.Parameter:
-    about = typer.Option(flag or f"--{name}", help=help, metavar=metavar, rich_help_panel=panel, show_default=False)
-    return keyword(name, Annotated[str | None, about], None)
-
-
-def _switch(name: str, help: str, flag: str | None = None) -> inspect.Parameter:
-    about = typer.Option(flag or f"--{name.replace('_', '-')}", help=help, rich_help_panel=RESULT)
-    return keyword(name, Annotated[bool, about], False)
-
-
+SCALING = replace(HYPER_PARAMETERS["features"], name="scaling")
+PARAMETERS = {**{name: row for name, row in HYPER_PARAMETERS.items() if name != "features"}, "scaling": SCALING}
 FIXED = (
-    _text("nodes", "The nodes: .csv, .tsv (also .gz), .parquet, or a .graphml with the edges in it.", TABLES, "FILE"),
-    _text("edges", "The edges, a row each.", TABLES, "FILE"),
-    _text("id", "Column of the nodes' ids. Guessed where it has a usual name, as the next four.", TABLES),
-    _text("label", "Column of the labels; an empty cell is a node to be labelled.", TABLES),
-    _text("source", "Column of the edges: from.", TABLES),
-    _text("target", "Column of the edges: to.", TABLES),
-    _text("weight", "Column of the edges' weights.", TABLES),
-    _text("split", "Column that says train, val or test of the labelled nodes. Without: all train.", TABLES),
-    _text(
+    text_option("nodes", "The nodes: .csv or .tsv (also .gz), .parquet, or .graphml with the edges in it.", TABLES, "FILE"),
+    text_option("edges", "The edges, one per row.", TABLES, "FILE"),
+    text_option("id", "Column with the node ids. This and the next four are found by their usual names.", TABLES),
+    text_option("label", "Column with the labels. Nodes with an empty cell get one.", TABLES),
+    text_option("source", "Column with the first node of an edge.", TABLES),
+    text_option("target", "Column with the second node of an edge.", TABLES),
+    text_option("weight", "Column with the edge weights.", TABLES),
+    text_option("split", "Column that marks labelled nodes as train, val or test. Default: all train.", TABLES),
+    text_option(
         "features",
-        "Columns with commas, with a kind where the guess would be wrong (age,bio:text; number, category, text); a .npz or "
-        ".npy file with a row a node; or none for the graph's structure. Default: every other column.",
+        "Feature columns, separated by commas, with their kind where the guess would be wrong (age,bio:text; number, "
+        "category or text); a .npz or .npy file with one row per node; or none for the graph's structure. Default: every "
+        "other column.",
         TABLES,
         "WHAT",
     ),
-    _text("delimiter", "Of text tables, where it is not the usual one.", TABLES, "CHAR"),
-    _text("out", "The folder to write.", RESULT, "DIR"),
-    _text("abstain", "Withhold labels below the confidence that gives this accuracy, such as 0.9.", RESULT, "SHARE"),
-    _text(
-        "folds", "Trainings to calibrate with, each without its share of the labels; 0: not. Default 5.", RESULT, "INT"
-    ),
-    _text("format", "Of the predictions: csv or parquet. Default csv.", RESULT, "WORD"),
-    _text("seed", "Of everything random. Default 0.", RESULT, "INT"),
-    method_option(
-        "Another method than NCGC (ncgc methods lists them), or auto: the best of a few by cross-validation. Default ncgc."
-    ),
-    _text("budget", "Seconds that --method auto may take to choose. Default 300.", "Method", "FLOAT"),
+    text_option("delimiter", "Delimiter of text tables. Default: comma, or tab in .tsv.", TABLES, "CHAR"),
+    text_option("out", "The folder to write.", RESULT, "DIR"),
+    text_option("abstain", "Leave nodes unlabelled below the confidence that gives this accuracy, such as 0.9.", RESULT, "SHARE"),
+    text_option("folds", "Folds of cross-fitting to calibrate confidence with; 0 turns it off. Default 5.", RESULT, "INT"),
+    text_option("format", "Format of the predictions: csv or parquet. Default csv.", RESULT, "WORD"),
+    text_option("seed", "Random seed. Default 0.", RESULT, "INT"),
+    method_option("The method; ncgc methods lists them. auto chooses one by cross-validation. Default ncgc."),
+    text_option("budget", "Seconds that --method auto may take to choose. Default 300.", METHOD, "FLOAT"),
     SET,
-    _text("config", "Settings in TOML, such as an earlier run's config.toml; options override it.", RESULT, "FILE"),
-    _switch("no_report", "Write no report.html."),
-    _switch("overwrite", "Replace an earlier run in --out."),
-    _switch("as_json", "One JSON object on stdout, the rest on stderr.", "--json"),
-    _switch("quiet", "Show the result alone."),
-)
-AUTO_BACKBONE = "appnp"  # of NCGC where the method is chosen: the best of the leaderboard (docs/leaderboard.md)
+    text_option("config", "Read settings from a TOML file, such as an earlier config.toml. Options override it.", RESULT, "FILE"),
+    switch("no_report", "Write no report.html.", RESULT),
+    switch("overwrite", "Replace an earlier run in --out.", RESULT),
+    switch("as_json", "Print one JSON object to stdout, all else to stderr.", RESULT, "--json"),
+    switch("quiet", "Show only the result.", RESULT),
+)  # fmt: skip
 _NUMBERS: dict[str, Callable[[str], Any]] = {"folds": int, "seed": int, "abstain": float, "budget": float}
 _OUTPUT = ("out", "config", "no_report", "overwrite", "as_json", "quiet", "sets")
 
 
 def fit_command() -> Callable[..., int]:
-    """The verb, with an option for every declared parameter."""
+    """The command, with an option for every declared parameter."""
 
     def fit(**given: Any) -> int:
         """Label the nodes of your own graph: tables in, a folder with labels, a model and a report out."""
         fixed = {parameter.name: given.pop(parameter.name) for parameter in FIXED}
         output = {name: fixed.pop(name) for name in _OUTPUT}
-        return _fit(_settings(fixed, given, output.pop("sets"), output["config"]), output)
+        return _fit(_settings(fixed, given, output), output)
 
-    signature = inspect.Signature([*FIXED, *(option(parameter) for parameter in PARAMETERS.values())])
-    fit.__signature__ = signature  # type: ignore[attr-defined]
-    fit.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    return fit
+    return with_options(fit, [*FIXED, *(option(parameter) for parameter in PARAMETERS.values())])
 
 
-def _settings(
-    fixed: dict[str, Any], given: dict[str, Any], sets: list[str] | None, config: str | None
-) -> dict[str, Any]:
-    """The options that were given over those of the configuration file, over what is recommended for the method."""
-    from ncgc.runs.fit_config import AUTO, read_fit_config
+# ---------------------------------------------------------------- settings
 
-    settings = {"parameters": {}} if config is None else read_fit_config(config)
-    before = settings.get("method", OURS)
+
+def _settings(fixed: dict[str, Any], given: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
+    """Options over the configuration file over what is recommended for the method."""
+    settings = {"parameters": {}} if output["config"] is None else read_settings(output["config"], TableSource)
+    before = settings.get("method", DEFAULT_METHOD)
     for name, text in fixed.items():
         if text is not None:
             settings[name] = _number(name, text) if name in _NUMBERS else text
-    method = settings.get("method", OURS)
+    method = settings.get("method", DEFAULT_METHOD)
     parameters = settings["parameters"] if method == before else {}
-    texts = {"features" if name == "scaling" else name: text for name, text in given.items() if text is not None}
     if given.get("scaling") is not None:
         SCALING.check(given["scaling"], "ncgc fit")  # by the name it has here
-    if method == AUTO:
-        if texts or sets:
-            name = next(iter(texts), None) or sets[0].partition("=")[0]  # type: ignore[index]
-            raise ParameterError(f"With --method auto no parameter can be given. Got {name!r}; name a method.")
-    else:
-        parameters = {**parameters, **given_parameters(texts, sets, method)}
+    texts = {"features" if name == "scaling" else name: text for name, text in given.items() if text is not None}
+    if method == AUTO and (texts or output["sets"]):
+        name = next(iter(texts), None) or output["sets"][0].partition("=")[0]
+        raise ParameterError(f"With --method auto no parameter can be given. Got {name!r}; name a method.")
+    parameters = {**parameters, **given_parameters(texts, output["sets"], method)}
     if "nodes" not in settings:
         raise ParameterError("Which nodes? Give --nodes and --edges, or a --config that names them.")
-    return {**settings, "parameters": {**advised(method, parameters), **parameters}}
-
-
-def advised(method: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """What settings files say for a method on any graph, without what was given."""
-    from ncgc.runs.fit_config import AUTO
-
-    if method == AUTO:
-        return {}
-    found = recipe(parameters) if method == OURS else method_settings(method)
-    return {name: value for name, value in found.items() if name not in parameters}
+    return {**settings, "parameters": recommended(method, parameters)}
 
 
 def _number(name: str, text: str) -> Any:
@@ -142,135 +117,91 @@ def _number(name: str, text: str) -> Any:
         raise ParameterError(f"--{name} takes a number. Got {text!r} instead.") from None
 
 
+# ---------------------------------------------------------------- running
+
+
 def _fit(settings: dict[str, Any], output: dict[str, Any]) -> int:
     if output["out"] is None:
         raise ParameterError("Where to? Give a folder to write with --out.")
     folder = Path(output["out"])
     check_folder(folder, output["overwrite"])
-    from ncgc.runs.fit_config import FitConfig  # slow from here on: torch
-    from ncgc.runs.folder import leaves_model, write_run
-    from ncgc.runs.labelling import make_model, read_tables
-
-    config = FitConfig(**settings)
+    spec = RunSpec.from_settings(settings)
     screen = Screen(to_stderr=output["as_json"], quiet=output["quiet"])
-    tables, split = read_tables(config)
-    screen.facts([("graph", _graph_line(tables.graph)), ("labels", _split_line(split)), *_notes(tables.notes)])
-    config, choice = _chosen(config, tables, split, screen)
-    labelling = _train(config, tables, split, make_model(config, tables), screen)
-    if labelling is None:
+    result = _run(spec, screen)
+    if result is None:
         return complain("Interrupted; nothing was written.", prefix="", code=130)
-    labelling = replace(labelling, choice=choice)
-    _show(labelling, screen)
-    if not output["no_report"]:
-        screen.facts([("report", "drawing the map")])
-    write_run(folder, labelling, output["overwrite"], report=not output["no_report"])
-    screen.facts([("written", str(folder))])
-    if not leaves_model(labelling.model):
-        screen.facts([("note", f"{config.method} labels the nodes of its own graph alone: no model for ncgc predict.")])
-    if output["as_json"]:
-        from ncgc.runs.folder import metrics_of
-        from ncgc.runs.result import json_line
+    from ncgc.runs.folder import write_fit_folder
+    from ncgc.runs.result import json_line
 
-        typer.echo(json_line(metrics_of(labelling)))
+    _show(result, screen)
+    if not output["no_report"]:
+        screen.rows([("report", "drawing the map")])
+    write_fit_folder(folder, result, output["overwrite"], report=not output["no_report"])
+    screen.rows([("written", str(folder))])
+    if not result.model.inductive:
+        method = result.spec.method
+        screen.rows([("note", f"{method} labels only the nodes of its own graph: no model for ncgc predict.")])
+    if output["as_json"]:
+        typer.echo(json_line(result.to_dict()))
     return 0
 
 
-def _chosen(config: FitConfig, tables: Any, split: Any, screen: Screen) -> tuple[FitConfig, Choice | None]:
-    """The configuration with the method that "auto" comes to, and how that was found."""
-    from ncgc.runs.fit_config import AUTO
-    from ncgc.runs.labelling import make_model
-    from ncgc.selection.auto import choose_method
+def _run(spec: RunSpec, screen: Screen) -> RunResult | None:
+    """The run, shown on the screen; None after Ctrl-C."""
+    from ncgc.cli.progress import ScreenObserver
+    from ncgc.runs.execute import execute
+    from ncgc.runs.load import LabelledGraph
+    from ncgc.selection.auto import Choice
 
-    if config.method != AUTO:
-        return config, None
+    class Fitting(ScreenObserver):
+        """Shows the graph and how a method is chosen."""
 
-    def named(method: str) -> FitConfig:
-        own = {"backbone": AUTO_BACKBONE} if method == OURS else {}
-        return replace(config, method=method, parameters={**own, **advised(method, own)})
+        candidates = 0
 
-    rows = 0
+        def loaded(self, data: LabelledGraph) -> None:
+            notes = [] if data.tables is None else data.tables.notes
+            rows = [("graph", graph_line(data.graph)), ("labels", split_line(data.split))]
+            screen.rows([*rows, *(("" if number else "note", note) for number, note in enumerate(notes))])
 
-    def say(sentence: str) -> None:
-        nonlocal rows
-        screen.facts([("tried" if rows == 0 else "", sentence)])
-        rows += 1
+        def tried(self, sentence: str) -> None:
+            screen.rows([("" if self.candidates else "tried", sentence)])
+            self.candidates += 1
 
-    choice = choose_method(
-        tables.graph,
-        split,
-        lambda name: make_model(named(name), tables),
-        config.budget,
-        config.seed,
-        say,
-        lambda name, epochs: screen.progress(f"trying {name}", epochs),
-    )
-    screen.facts([("method", f"{choice.method}: {choice.reason}")])
-    return named(choice.method), choice
+        def chosen(self, choice: Choice) -> None:
+            screen.rows([("method", f"{choice.method}: {choice.reason}")])
+
+    observer = Fitting(screen)
+    result = execute(spec, observer=observer)
+    return None if observer.interrupted or result.interrupted else result
 
 
-def _train(config: FitConfig, tables: Any, split: Any, model: Any, screen: Screen) -> Labelling | None:
-    """Fit and calibrate with a bar each; None after Ctrl-C."""
-    from ncgc.cli.fitting import Interruption, fit
-    from ncgc.evaluation.calibration import LEAST
-    from ncgc.runs.labelling import finish
-
-    if fit(model, tables.graph, split, screen, "training"):
-        return None
-    cross = config.folds if len(split.val) < LEAST else 0
-    epochs = getattr(model, "epochs", 1)
-    with (
-        warnings.catch_warnings(record=True) as caught,
-        Interruption() as interruption,
-        screen.progress("calibrating", max(cross * epochs, 1)) as show,
-    ):
-        warnings.simplefilter("always")
-
-        def watch(fold: int, folds: int, epoch: int, quantities: dict[str, float]) -> None:
-            show((fold - 1) * epochs + epoch, quantities)
-            interruption.check()
-
-        labelling = finish(config, tables, split, model, watch)
-    if interruption.asked:
-        return None
-    for sentence in dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, RuntimeWarning)):
-        screen.warn(f"While calibrating: {sentence[0].lower()}{sentence[1:]}")
-    return labelling
+# ---------------------------------------------------------------- showing
 
 
-def _show(labelling: Labelling, screen: Screen) -> None:
-    """What came of it, in a few lines."""
-    metrics = labelling.metrics()
+def split_line(split: Split) -> str:
+    """What the labels are used for, in words."""
+    parts = ((split.train, "to learn from"), (split.val, "to choose by"), (split.test, "to compare with"))
+    return ", ".join(f"{len(nodes):,} {use}" for nodes, use in parts if len(nodes))
+
+
+def _show(result: RunResult, screen: Screen) -> None:
+    """The result in a few rows."""
+    metrics, abstain = result.to_dict(), result.spec.abstain
     words = [f"{metrics['predicted']:,} of {metrics['nodes']:,} nodes labelled from {count(metrics['given'], 'label')}"]
     if metrics["mean_confidence"] is not None:
         words.append(f"mean confidence {metrics['mean_confidence']:.2f}")
     rows = [("result", "; ".join(words))]
-    if labelling.config.abstain is not None:
-        asked = f"{metrics['withheld']:,} nodes left unlabelled, to be right in {percent(labelling.config.abstain)}"
-        unsure = metrics["threshold"] is None
-        rows.append(("abstain", asked + (": no confidence gives that accuracy" if unsure else "")))
+    if abstain is not None:
+        left = f"{metrics['withheld']:,} nodes left unlabelled, to be right in {percent(abstain)}"
+        rows.append(("abstain", left + (": no confidence gives that accuracy" if metrics["threshold"] is None else "")))
     if metrics["calibrated"] is not None:
         error = metrics["calibration_error"]
         rows.append(("confidence", metrics["calibrated"] + ("" if error is None else f", error {error:.3f}")))
     for part in ("val", "test"):
         if metrics[f"{part}_accuracy"] is not None:
             rows.append((part, f"accuracy {percent(metrics[f'{part}_accuracy'])}"))
-    rows.append(("took", f"{seconds(metrics['seconds'])}, epoch {metrics['best_epoch']} of {metrics['epochs']} kept"))
-    screen.facts(rows)
+    kept = f", epoch {metrics['best_epoch']} of {metrics['epochs']} kept" if metrics["epochs"] else ""
+    rows.append(("took", seconds(metrics["seconds"]) + kept))
+    screen.rows(rows)
     if screen.quiet:
         screen.say(words[0], result=True)
-
-
-def _graph_line(graph: Any) -> str:
-    counts = ((graph.num_nodes, "node"), (graph.num_edges, "edge"), (graph.num_features, "feature"))
-    return ", ".join(count(*pair) for pair in (*counts, (graph.num_classes, "class")))
-
-
-def _split_line(split: Any) -> str:
-    words = [f"{len(split.train):,} to learn from"]
-    words += [f"{len(split.val):,} to choose by"] if len(split.val) else []
-    words += [f"{len(split.test):,} to compare with"] if len(split.test) else []
-    return ", ".join(words)
-
-
-def _notes(notes: list[str]) -> list[tuple[str, str]]:
-    return [("note" if number == 0 else "", note) for number, note in enumerate(notes)]

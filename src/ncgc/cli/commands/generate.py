@@ -1,6 +1,7 @@
-"""`ncgc generate`: a graph of any size to try things on, written to a folder that `ncgc fit` reads.
+"""`ncgc generate`: a synthetic graph of any size, written to a folder that `ncgc fit` reads.
 
-The options are made from `ncgc.datasets.synthetic.model.PARAMETERS`; four have a shorter name here, and the edges may be counted.
+The options are made from `ncgc.datasets.synthetic.model.PARAMETERS`. Three have a shorter name here, and the number of edges may be
+given instead of a mean degree.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ncgc.cli.options import keyword, option, value_of
+from ncgc.cli.commands.fit import split_line
+from ncgc.cli.options import option, switch, value_of, with_options
 from ncgc.cli.screen import Screen, count, percent, seconds
 from ncgc.datasets.synthetic.model import OWNER, PARAMETERS, BlockModel
 from ncgc.errors import ParameterError
@@ -22,7 +24,6 @@ from ncgc.params.parameter import Parameter
 from ncgc.runs.result import json_line
 
 if TYPE_CHECKING:
-    from ncgc.datasets import Split
     from ncgc.datasets.synthetic.nodes import Nodes
 
 RESULT = "Result"
@@ -31,39 +32,32 @@ OPTIONS = {name: replace(row, name=SHORT.get(name, name)) for name, row in PARAM
 EDGES = Parameter("edges", None, int, "number of edges, instead of a mean degree", "Edges", low=1, optional=True)
 
 
-def _switch(name: str, flag: str, help: str) -> inspect.Parameter:
-    return keyword(name, Annotated[bool, typer.Option(flag, help=help, rich_help_panel=RESULT)], False)
-
-
 FIXED = (
     inspect.Parameter(
         "out",
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
         annotation=Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write.", show_default=False)],
     ),
-    _switch("overwrite", "--overwrite", "Replace an earlier graph in OUT."),
-    _switch("as_json", "--json", "One JSON object on stdout, the rest on stderr."),
-    _switch("quiet", "--quiet", "Show the command that comes next alone."),
+    switch("overwrite", "Replace an earlier graph in OUT.", RESULT),
+    switch("as_json", "Print one JSON object to stdout, all else to stderr.", RESULT, "--json"),
+    switch("quiet", "Show only the command that comes next.", RESULT),
 )
 
 
 def generate_command() -> Callable[..., int]:
-    """The verb, with an option for every declared parameter."""
+    """The command, with an option for every declared parameter."""
 
     def generate(**given: Any) -> int:
-        """Make a graph to try things on: classes, edges, features and a few labels, as large as the disk."""
+        """Generate a graph to try things on: classes, edges, features and a few labels, as large as the disk allows."""
         fixed = {parameter.name: given.pop(parameter.name) for parameter in FIXED}
         return _generate(model_of({name: text for name, text in given.items() if text is not None}), **fixed)
 
     rows = [option(row) for row in (*OPTIONS.values(), EDGES)]
-    signature = inspect.Signature([FIXED[0], *rows, *FIXED[1:]])
-    generate.__signature__ = signature  # type: ignore[attr-defined]
-    generate.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    return generate
+    return with_options(generate, [FIXED[0], *rows, *FIXED[1:]])
 
 
 def model_of(texts: dict[str, str]) -> BlockModel:
-    """The model that options stand for, by their names on the command line.
+    """The block model that options describe, by their names on the command line.
 
     >>> model = model_of({"nodes": "1e4", "edges": "30000", "homophily": "0.8"})
     >>> model.num_nodes, model.num_edges, model.homophily
@@ -102,7 +96,7 @@ def _generate(model: BlockModel, out: Path, overwrite: bool, as_json: bool, quie
     check_place(out, model, overwrite)
     started = time.perf_counter()
     screen = Screen(to_stderr=as_json, quiet=quiet)
-    screen.facts([("graph", _graph_line(model)), ("size", f"about {_size(expected_bytes(model))}")])
+    screen.rows([("graph", _graph_line(model)), ("size", f"about {_size(expected_bytes(model))}")])
     with screen.progress("generating", num_steps(model), unit="block") as show:
         done = 0
 
@@ -114,10 +108,10 @@ def _generate(model: BlockModel, out: Path, overwrite: bool, as_json: bool, quie
         nodes, split = write_graph(out, model, overwrite, step)
     took, command = time.perf_counter() - started, fit_command(out, model)
     written = sum(file.stat().st_size for file in out.iterdir())
-    screen.facts(
+    screen.rows(
         [
             ("classes", _sizes_line(nodes)),
-            ("labels", _labels_line(split)),
+            ("labels", split_line(split)),
             ("written", f"{out}, {_size(written)} in {seconds(took)}"),
             ("next", command),
         ]
@@ -125,8 +119,8 @@ def _generate(model: BlockModel, out: Path, overwrite: bool, as_json: bool, quie
     if quiet:
         screen.say(command, result=True)
     if as_json:
-        facts = {"folder": str(out), "edges": model.num_edges, "bytes": written, "seconds": took, "command": command}
-        typer.echo(json_line({**model.to_dict(), "class_sizes": nodes.sizes.tolist(), **facts}))
+        about = {"folder": str(out), "edges": model.num_edges, "bytes": written, "seconds": took, "command": command}
+        typer.echo(json_line({**model.to_dict(), "class_sizes": nodes.sizes.tolist(), **about}))
     return 0
 
 
@@ -138,11 +132,6 @@ def _graph_line(model: BlockModel) -> str:
 
 def _sizes_line(nodes: Nodes) -> str:
     return f"of {nodes.sizes.min():,} to {nodes.sizes.max():,} nodes"
-
-
-def _labels_line(split: Split) -> str:
-    parts = ((split.train, "to learn from"), (split.val, "to choose by"), (split.test, "to compare with"))
-    return ", ".join(f"{len(part):,} {what}" for part, what in parts if len(part))
 
 
 def _size(number: int) -> str:

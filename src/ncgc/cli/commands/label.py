@@ -16,11 +16,11 @@ from ncgc.cli.screen import Screen
 def label(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A folder that 'ncgc fit' wrote, or a model folder.")],
     top: Annotated[
-        int, typer.Option("--top", metavar="INT", help="How many nodes. Default 20.", show_default=False)
+        int, typer.Option("--top", metavar="INT", help="Number of nodes to suggest. Default 20.", show_default=False)
     ] = 20,
-    csv: Annotated[bool, typer.Option("--csv", help="A CSV table on stdout.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print a CSV table to stdout.")] = False,
 ) -> int:
-    """Suggest the nodes most worth labelling next: those the model is unsure of, amid others it is unsure of."""
+    """Suggest which nodes to label next: those the model is uncertain about, among others it is uncertain about."""
     from ncgc.io.predictions import csv_bytes
     from ncgc.models.stored import load_model  # slow from here on: torch
     from ncgc.selection.active import suggest_labels, suggestions_frame
@@ -33,7 +33,7 @@ def label(
         return 0
     screen = Screen()
     if not len(frame):
-        screen.say("Every node has a label; there is nothing to ask for.")
+        screen.say("Every node has a label; there is nothing to suggest.")
         return 0
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("node", overflow="fold")

@@ -1,9 +1,8 @@
-"""`ncgc methods`: what there is to compare with, or to use instead, and a page on each."""
+"""`ncgc methods`: every method in a list, and a page on each."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -11,27 +10,18 @@ from rich import box
 from rich.table import Table
 
 from ncgc.cli.screen import Screen
-from ncgc.errors import ParameterError
-from ncgc.params.ncgc import NCGC_PARAMETERS
-from ncgc.params.parameter import Parameter, unknown_name
-from ncgc.runs.result import json_line
-
-OURS = {
-    "name": "ncgc",
-    "title": "NCGC",
-    "paper": "this package",
-    "family": "ours",
-    "cost": "a backbone's, and K² to d² numbers more",
-}
+from ncgc.runs.spec import find_classifier
 
 
 def methods(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One of them: its formula, parameters and settings.")
+        str | None, typer.Argument(metavar="[NAME]", help="Show one method: its formula, parameters and settings.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")] = False,
 ) -> None:
-    """List the methods that train and fit take, with their papers, families and cost; or tell all of one."""
+    """List the methods with their papers, families and cost, or show all of one."""
+    from ncgc.runs.result import json_line
+
     found = _all() if name is None else _one(name)
     if as_json:
         typer.echo(json_line(found))
@@ -42,36 +32,30 @@ def methods(
 
 
 def _all() -> list[dict[str, Any]]:
-    from ncgc.models.registry import BASELINES
+    from ncgc.models.registry import CLASSIFIERS
 
-    return [OURS] + [
-        {"name": name, "title": kind.title, "paper": kind.paper, "family": kind.family, "cost": kind.cost}
-        for name, kind in BASELINES.items()
-    ]
+    return [_row(name, kind) for name, kind in CLASSIFIERS.items()]
+
+
+def _row(name: str, kind: Any) -> dict[str, Any]:
+    return {"name": name, "title": kind.title, "paper": kind.paper, "family": kind.family, "cost": kind.cost}
 
 
 def _one(name: str) -> dict[str, Any]:
-    """What there is to know of one method: what the list says, its formula, its parameters, what its settings change."""
-    from ncgc import NCGC
-    from ncgc.models.registry import BASELINES
+    """All about one method: its row of the list, its formula, its parameters, and what its settings change."""
     from ncgc.params.presets import method_tables
 
-    kinds: dict[str, Any] = {OURS["name"]: NCGC, **BASELINES}
-    if name not in kinds:
-        raise ParameterError(unknown_name(name, kinds, "method"))
-    kind = kinds[name]
-    row = next(row for row in _all() if row["name"] == name)
-    parameters: Mapping[str, Parameter] = NCGC_PARAMETERS if kind is NCGC else kind.PARAMETERS
+    kind = find_classifier(name)
     return {
-        **row,
+        **_row(name, kind),
         "about": about(kind),
-        "new_nodes": kind is NCGC or kind.inductive,
+        "new_nodes": kind.inductive,
         "parameters": [
             {"name": p.name, "default": p.default, "range": p.expected, "help": p.help}
-            for p in parameters.values()
+            for p in kind.PARAMETERS.values()
             if p.name != "random_state"  # --seed
         ],
-        "settings": {} if kind is NCGC else method_tables(name),
+        "settings": method_tables(name),
     }
 
 
@@ -104,23 +88,23 @@ def _show_list(rows: list[dict[str, Any]], screen: Screen) -> None:
         table.add_row(row["name"], row["family"], row["paper"], row["cost"])
     screen.say(table)
     screen.say()
-    screen.say("All of one: ncgc methods NAME. Use it: ncgc train cora --method NAME, ncgc fit … --method NAME.")
+    screen.say("More about one: ncgc methods NAME. Use it: ncgc train cora --method NAME, ncgc fit … --method NAME.")
 
 
 def _show_page(page: dict[str, Any], screen: Screen) -> None:
-    screen.facts(
+    screen.rows(
         [
             ("method", f"{page['title']} ({page['paper']})"),
             ("family", page["family"]),
             ("cost", page["cost"]),
-            ("new nodes", "labels them too (ncgc predict)" if page["new_nodes"] else "no: labels its own graph alone"),
+            ("new nodes", "labels them too (ncgc predict)" if page["new_nodes"] else "no: labels only its own graph"),
         ]
     )
     for paragraph in page["about"].split("\n\n"):
         screen.say()
         screen.say(paragraph)
     screen.say()
-    table = _table("parameter", "default", "range", "what it is")
+    table = _table("parameter", "default", "range", "what it does")
     for row in page["parameters"]:
         span = row["range"].replace("an int in the range", "int").replace("a float in the range", "float")
         table.add_row(row["name"], _word(row["default"]), span, row["help"])
@@ -128,7 +112,7 @@ def _show_page(page: dict[str, Any], screen: Screen) -> None:
     screen.say()
     if page["settings"]:
         screen.say("Its settings, which ncgc train and ncgc bench take for what is not given:")
-        screen.facts(
+        screen.rows(
             (name, ", ".join(f"{key} {_word(value)}" for key, value in values.items()))
             for name, values in page["settings"].items()
         )
@@ -139,8 +123,6 @@ def _show_page(page: dict[str, Any], screen: Screen) -> None:
 def _command(page: dict[str, Any]) -> str:
     first = page["parameters"][0]
     name, value = first["name"], _word(first["default"])
-    if page["name"] == OURS["name"]:
-        return f"ncgc train cora --{name} {value}"
     return f"ncgc train cora --method {page['name']} --set {name}={value}"
 
 

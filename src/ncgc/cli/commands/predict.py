@@ -14,7 +14,6 @@ from rich.table import Table
 
 from ncgc.cli.screen import Screen, count, percent
 from ncgc.errors import OutputError, ParameterError
-from ncgc.runs.result import json_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +39,7 @@ def predict(
         Path | None,
         _text(
             "--nodes",
-            "The new nodes, a row each, with the columns that the model's features are made of.",
+            "The new nodes, one per row, with the columns that the model's features are made of.",
             TABLES,
             "FILE",
         ),
@@ -48,41 +47,56 @@ def predict(
     edges: Annotated[
         Path | None,
         _text(
-            "--edges", "Their edges, a row each: from new node to new node, or to an old one by its id.", TABLES, "FILE"
+            "--edges",
+            "Their edges, one per row: between new nodes, or from a new node to an old one by its id.",
+            TABLES,
+            "FILE",
         ),
     ] = None,
     id: Annotated[
-        str | None, _text("--id", "Column of the nodes' ids. Default: as in the model's table.", TABLES)
+        str | None, _text("--id", "Column with the node ids. Default: as in the model's table.", TABLES)
     ] = None,
-    source: Annotated[str | None, _text("--source", "Column of the edges: from. Default: likewise.", TABLES)] = None,
-    target: Annotated[str | None, _text("--target", "Column of the edges: to. Default: likewise.", TABLES)] = None,
-    weight: Annotated[str | None, _text("--weight", "Column of the edges' weights. Default: likewise.", TABLES)] = None,
+    source: Annotated[
+        str | None,
+        _text("--source", "Column with the first node of an edge. Default: as in the model's table.", TABLES),
+    ] = None,
+    target: Annotated[
+        str | None,
+        _text("--target", "Column with the second node of an edge. Default: as in the model's table.", TABLES),
+    ] = None,
+    weight: Annotated[
+        str | None, _text("--weight", "Column with the edge weights. Default: as in the model's table.", TABLES)
+    ] = None,
     features: Annotated[
         Path | None,
         _text(
             "--features",
-            "A .npz or .npy file with a row a new node, for a model that was fitted on one.",
+            "A .npz or .npy file with one row per new node, for a model that was fitted on such a file.",
             TABLES,
             "FILE",
         ),
     ] = None,
     delimiter: Annotated[
-        str | None, _text("--delimiter", "Of text tables, where it is not the usual one.", TABLES, "CHAR")
+        str | None, _text("--delimiter", "Delimiter of text tables. Default: comma, or tab in .tsv.", TABLES, "CHAR")
     ] = None,
     alone: Annotated[
         bool,
         typer.Option(
             "--alone",
-            help="Take the new nodes as a graph of their own: an id that an old node has too is that of another node.",
+            help="Treat the new nodes as a graph of their own, even where an id equals that of an old node.",
             rich_help_panel=TABLES,
         ),
     ] = False,
     out: Annotated[Path | None, _text("--out", "The .csv or .parquet file to write.", RESULT, "FILE")] = None,
-    overwrite: Annotated[bool, _switch("--overwrite", "Replace the file if it is there.")] = False,
+    overwrite: Annotated[bool, _switch("--overwrite", "Replace an existing file.")] = False,
     as_json: Annotated[
-        bool, _switch("--json", "One JSON object on stdout, without --out with every prediction; the rest on stderr.")
+        bool,
+        _switch(
+            "--json",
+            "Print one JSON object to stdout (with every prediction unless --out is given), all else to stderr.",
+        ),
     ] = False,
-    quiet: Annotated[bool, _switch("--quiet", "Show the result alone.")] = False,
+    quiet: Annotated[bool, _switch("--quiet", "Show only the result.")] = False,
 ) -> int:
     """Label new nodes with a model that ncgc fit or NCGC.save wrote.
 
@@ -90,7 +104,7 @@ def predict(
     the new nodes are then joined to the old graph, and old neighbours help to label them. Where no edge does, or with
     --alone, they are a graph of their own, labelled by their features and the edges among them.
 
-    A column of labels, if there is one, is only compared with.
+    A column of labels, if there is one, is only compared with the predictions.
     """
     if nodes is None or edges is None:
         raise ParameterError(f"The {'nodes' if nodes is None else 'edges'} are missing; give --nodes and --edges.")
@@ -100,6 +114,7 @@ def predict(
     from ncgc.io.tables.new_nodes import attach_nodes  # slow from here on: torch
     from ncgc.io.tables.read_graph import TableSchema
     from ncgc.models.stored import load_model
+    from ncgc.runs.result import json_line
 
     screen = Screen(to_stderr=as_json, quiet=quiet)
     fitted = load_model(model)
@@ -112,9 +127,9 @@ def predict(
     _show(summary, attached, screen, str(model), _where(attached, fitted.graph_.num_nodes, alone))
     if out is not None:
         write_predictions(out, frame)
-        screen.facts([("written", str(out))])
+        screen.rows([("written", str(out))])
     elif not as_json:
-        screen.facts([("note", "Nothing was written; give --out predictions.csv for the label of every node.")])
+        screen.rows([("note", "Nothing was written; give --out predictions.csv for the label of every node.")])
     if as_json:
         rows = None if out is not None else _rows(frame)
         typer.echo(json_line({**summary, "out": None if out is None else str(out), "predictions": rows}))
@@ -122,7 +137,7 @@ def predict(
 
 
 def _check_out(out: Path, overwrite: bool) -> None:
-    """Before the work, not after: can the file be written?"""
+    """Raise an OutputError if the file cannot be written: before the work, not after."""
     if out.suffix.lower() not in ENDINGS:
         raise OutputError(f"Predictions are written as .csv or .parquet. Got --out {out.name!r} instead.")
     try:
@@ -159,9 +174,9 @@ def _threshold(model: NodeClassifier) -> float:
 
 
 def _summary(model: NodeClassifier, attached: Attached, frame: pd.DataFrame, labels: np.ndarray) -> dict[str, Any]:
-    """What there is to say in numbers."""
-    told = labels >= 0
-    known = (attached.truth >= 0) & told
+    """The result in numbers."""
+    labelled = labels >= 0
+    known = (attached.truth >= 0) & labelled
     confidence = frame["confidence"].to_numpy(dtype=np.float64)
     classes = []
     for number, name in enumerate(model.classes_.tolist()):
@@ -178,8 +193,8 @@ def _summary(model: NodeClassifier, attached: Attached, frame: pd.DataFrame, lab
         "joined": attached.joined,
         "bridges": attached.bridges,
         "calibrated": model.calibration_ is not None,
-        "withheld": int((~told).sum()),
-        "mean_confidence": float(confidence[told].mean()) if told.any() else None,
+        "withheld": int((~labelled).sum()),
+        "mean_confidence": float(confidence[labelled].mean()) if labelled.any() else None,
         "classes": classes,
         "compared": int(known.sum()),
         "accuracy": float((labels == attached.truth)[known].mean()) if known.any() else None,
@@ -190,7 +205,7 @@ def _where(attached: Attached, old: int, alone: bool) -> str:
     """Which graph the new nodes are labelled in, and why."""
     if attached.bridges:
         return f"joined to the model's graph of {count(old, 'node')} by {count(attached.bridges, 'edge')}"
-    why = "as --alone asks" if alone else "no edge leads to an old node of the model's graph"
+    why = "as --alone demands" if alone else "no edge leads to an old node of the model's graph"
     return f"a graph of their own: {why}"
 
 
@@ -198,7 +213,7 @@ def _show(summary: dict[str, Any], attached: Attached, screen: Screen, model: st
     """The model, where the new nodes are, a row a class, and how good that is where labels are known."""
     notes = [("note" if number == 0 else "", note) for number, note in enumerate(attached.notes)]
     words = f"{summary['nodes'] - summary['withheld']:,} of {count(summary['nodes'], 'new node')} labelled"
-    screen.facts([("model", model), ("nodes", f"{count(summary['nodes'], 'new node')}, {where}"), *notes])
+    screen.rows([("model", model), ("nodes", f"{count(summary['nodes'], 'new node')}, {where}"), *notes])
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("class", style="bold cyan")
     for title in ("nodes", "mean confidence"):
@@ -213,7 +228,7 @@ def _show(summary: dict[str, Any], attached: Attached, screen: Screen, model: st
     screen.say()
     if summary["accuracy"] is not None:
         right, labels = percent(summary["accuracy"]), count(summary["compared"], "label")
-        screen.facts([("accuracy", f"{right} on {labels} in the table")])
+        screen.rows([("accuracy", f"{right} on {labels} in the table")])
         words += f", {right} right on {labels}"
     if screen.quiet:
         screen.say(words, result=True)

@@ -1,284 +1,237 @@
-"""`ncgc train`: train on a data set, as often as asked, show how good it is, and write it down.
+"""`ncgc train`: train on a data set, once or several times, show how good it is, and write the results.
 
-The options are made from `ncgc.params.parameter.PARAMETERS` and `ncgc.runs.config.RUN`: none is declared here a second time.
+The options are made from the declarations of NCGC's parameters and of a run's settings; none is declared here again.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ncgc.cli.distributed_options import OPTIONS, Scale
-from ncgc.cli.method_options import SET, given_parameters, method_option, method_settings
-from ncgc.cli.options import keyword, option, value_of
-from ncgc.cli.screen import Screen, Watch, complain, count, percent, seconds
+from ncgc.cli.distributed_options import OPTIONS, DistributedOptions
+from ncgc.cli.options import (
+    HYPER_PARAMETERS,
+    SET,
+    given_parameters,
+    method_option,
+    option,
+    switch,
+    text_option,
+    value_of,
+    with_options,
+)
+from ncgc.cli.screen import Screen, Watch, complain, count, graph_line, percent, seconds
 from ncgc.datasets.catalogue import CATALOGUE
-from ncgc.errors import ParameterError
+from ncgc.errors import ParameterError, PeerError
 from ncgc.files import check_folder
-from ncgc.params.presets import DEFAULT_PRESET, recipe
-from ncgc.runs.config import HYPER, OURS, RUN, RunConfig, Settings, check_setting, make_estimator, read_config
-from ncgc.runs.result import INTERRUPTED, RunResult, deviation, json_line, mean, summary, write_results
+from ncgc.params.presets import DEFAULT_PRESET
+from ncgc.runs.settings_file import read_settings
+from ncgc.runs.source import DATASET_SETTINGS, RUN_SETTINGS, DatasetSource
+from ncgc.runs.spec import DEFAULT_METHOD, RunSpec, defaults_of, find_classifier, recommended
 
 if TYPE_CHECKING:
     from ncgc.datasets import Split
     from ncgc.graph import Graph
+    from ncgc.runs.result import RunResult
 
 NAMES = ", ".join(CATALOGUE)
-words: list[str] = []  # of the command at hand, for the processes that --distributed starts
-_PANEL = "Files and output"
+FILES = "Files and output"
+RUN = {name: row for name, row in (DATASET_SETTINGS | RUN_SETTINGS).items() if row.group == "Run" and name != "blind"}
+NAME = inspect.Parameter(
+    "name",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    default=None,
+    annotation=Annotated[
+        str | None, typer.Argument(metavar="NAME", help=f"The data set: {NAMES}.", show_default=False)
+    ],
+)
+CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
 FIXED = (
-    inspect.Parameter(
-        "name",
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        default=None,
-        annotation=Annotated[
-            str | None, typer.Argument(metavar="NAME", help=f"The data set: {NAMES}.", show_default=False)
-        ],
-    ),
-    method_option("Another method than NCGC: ncgc methods lists them. Default ncgc."),
+    method_option("The method; ncgc methods lists them. Default ncgc."),
     SET,
-    keyword(
-        "config",
-        Annotated[
-            Path | None,
-            typer.Option(
-                "--config",
-                metavar="FILE",
-                help="Settings in TOML; options override it.",
-                rich_help_panel=_PANEL,
-            ),
-        ],
-        None,
+    text_option("config", "Read settings from a TOML file. Options override it.", FILES, "FILE", Path),
+    text_option(
+        "settings",
+        "Recommended hyper-parameters for the backbone and data set: default, tuned or paper. Options override them. "
+        f"Default {DEFAULT_PRESET}.",
+        FILES,
     ),
-    keyword(
-        "preset",
-        Annotated[
-            str | None,
-            typer.Option(
-                "--settings",
-                metavar="NAME",
-                help="Named hyper-parameters for this backbone and data set: default, tuned or paper. Default "
-                f"{DEFAULT_PRESET}; options override them.",
-                rich_help_panel=_PANEL,
-            ),
-        ],
-        None,
-    ),
-    keyword(
-        "data",
-        Annotated[
-            Path | None,
-            typer.Option(
-                "--data", metavar="DIR", help="A folder to look for data sets in first.", rich_help_panel=_PANEL
-            ),
-        ],
-        None,
-    ),
-    keyword(
-        "out",
-        Annotated[
-            Path | None,
-            typer.Option(
-                "--out",
-                metavar="DIR",
-                help="Write config.toml, metrics.json, history and predictions there.",
-                rich_help_panel=_PANEL,
-            ),
-        ],
-        None,
-    ),
-    keyword(
-        "overwrite",
-        Annotated[bool, typer.Option("--overwrite", help="Replace earlier results in --out.", rich_help_panel=_PANEL)],
-        False,
-    ),
-    keyword(
-        "as_json",
-        Annotated[
-            bool,
-            typer.Option("--json", help="One JSON object on stdout, the rest on stderr.", rich_help_panel=_PANEL),
-        ],
-        False,
-    ),
-    keyword(
-        "quiet", Annotated[bool, typer.Option("--quiet", help="Show the result alone.", rich_help_panel=_PANEL)], False
-    ),
-    *OPTIONS,
+    text_option("data", "Look for data sets in this folder first.", FILES, "DIR", Path),
+    text_option("out", "Write config.toml, metrics.json, history and predictions to this folder.", FILES, "DIR", Path),
+    switch("overwrite", "Replace earlier results in --out.", FILES),
+    switch("as_json", "Print one JSON object to stdout, all else to stderr.", FILES, "--json"),
+    switch("quiet", "Show only the result.", FILES),
 )
 
 
 def train_command() -> Callable[..., int]:
-    """The verb, with an option for every declared parameter."""
+    """The command, with an option for every declared parameter."""
 
-    def train(**given: Any) -> int:
+    def train(context: typer.Context, **given: Any) -> int:
         """Train NCGC or another method and show how well it labels the test nodes."""
-        fixed = {parameter.name: given.pop(parameter.name) for parameter in FIXED}
-        scale = Scale(**{parameter.name: fixed.pop(parameter.name) for parameter in OPTIONS})
-        return _train({name: text for name, text in given.items() if text is not None}, scale=scale, **fixed)
+        fixed = {parameter.name: given.pop(parameter.name) for parameter in (NAME, *FIXED)}
+        distributed = DistributedOptions(**{parameter.name: given.pop(parameter.name) for parameter in OPTIONS})
+        texts = {name: text for name, text in given.items() if text is not None}
+        return _train(texts, fixed, distributed, context.find_root().obj)
 
-    run, hyper = ([option(parameter) for parameter in table.values()] for table in (RUN, HYPER))
-    signature = inspect.Signature([FIXED[0], *run, *FIXED[1:], *hyper])  # in the order of the help
-    train.__signature__ = signature  # type: ignore[attr-defined]
-    train.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    return train
+    run, hyper = ([option(row) for row in table.values()] for table in (RUN, HYPER_PARAMETERS))
+    return with_options(train, [NAME, *run, *FIXED, *OPTIONS, *hyper, CONTEXT])  # in the order of the help
 
 
-def _settings(texts: dict[str, Any], sets: list[str] | None, method: str) -> Settings:
-    """The options that were given, as checked values."""
-    run = {name: value_of(RUN[name], text) for name, text in texts.items() if name in RUN}
-    settings = run | given_parameters({name: text for name, text in texts.items() if name not in RUN}, sets, method)
-    for name, value in settings.items():
-        check_setting(name, value, method)
-    return settings
-
-
-def _train(
-    texts: dict[str, Any],
-    name: str | None,
-    method: str | None,
-    sets: list[str] | None,
-    config: Path | None,
-    preset: str | None,
-    data: Path | None,
-    out: Path | None,
-    overwrite: bool,
-    as_json: bool,
-    quiet: bool,
-    scale: Scale,
-) -> int:
-    read = {} if config is None else read_config(config)
-    chosen = method or read.get("method", OURS)
-    given = read if chosen == read.get("method", OURS) else {key: read[key] for key in read if key in (*RUN, "dataset")}
-    given = given | _settings(texts, sets, chosen) | {"method": chosen} | ({} if name is None else {"dataset": name})
-    if "dataset" not in given:
-        raise ParameterError(f"Which data set? Give one of {NAMES}, or a --config that names one.")
-    dataset = RunConfig.from_layers(given).dataset
-    if chosen == OURS:
-        run = RunConfig.from_layers(recipe(given, dataset, preset or DEFAULT_PRESET), given)
-    else:
-        run = RunConfig.from_layers(method_settings(chosen, dataset, preset), given)
-    inside = "WORLD_SIZE" in os.environ and "RANK" in os.environ
-    if (scale.distributed or inside or scale.checkpoint is not None) and chosen != OURS:
-        raise ParameterError(f"{chosen} trains in one process, without checkpoints; only ncgc does otherwise.")
+def _train(texts: dict[str, Any], fixed: dict[str, Any], distributed: DistributedOptions, words: list[str]) -> int:
+    """Read the settings, run, show and write; the exit code."""
+    spec = _spec(texts, fixed)
+    distributed.check_method(spec.method, find_classifier(spec.method))
+    out, overwrite = fixed["out"], fixed["overwrite"]
     if out is not None and os.environ.get("RANK", "0") == "0":
         check_folder(out, overwrite)
-    if scale.distributed and not inside:
+    if distributed.distributed and not distributed.in_group:
         from ncgc.training.engines.distributed.launch import launch
 
-        return launch([word for word in words if word != "--distributed"], scale.processes)
-    from ncgc.datasets import load_dataset  # slow from here on: torch
+        return launch([word for word in words if word != "--distributed"], distributed.processes)
+    from ncgc.runs.folder import write_train_folder
+    from ncgc.runs.result import json_line, summary
 
-    if inside:
-        from ncgc.training.engines.distributed.group import Group
-
-        scale.group = Group.join(scale.timeout)
-    screen = Screen(to_stderr=as_json, quiet=quiet) if scale.talks else Screen(to_stderr=True, quiet=True)
-    whole = run.parameters.get("batch") != "full"  # parts are cut with a halo of any depth
-    graph = scale.read(lambda: load_dataset(run.dataset, root=data), whole)
-    results, interrupted = _runs(run, graph, screen, scale)
-    if scale.group is not None:
-        scale.group.leave()
-    if not scale.talks:
-        return 130 if interrupted else 0
-    _show_end(run, results, screen)
-    if scale.account is not None:
-        screen.facts(scale.account.lines())
-    if out is not None:
-        write_results(out, run, results, overwrite)
-        screen.facts([("written", str(out))])
-    if as_json:
-        ranks = {} if scale.account is None else {"distributed": scale.account.to_dict()}
-        typer.echo(json_line(summary(run, results) | ranks))
+    distributed.join()
+    as_json, quiet = fixed["as_json"], fixed["quiet"]
+    screen = Screen(to_stderr=as_json, quiet=quiet) if distributed.first else Screen(to_stderr=True, quiet=True)
+    results, interrupted = _runs(spec, _read(spec, fixed["data"], distributed), screen, distributed)
+    distributed.leave()
+    if distributed.first:
+        _show_end(results, screen)
+        communication = results[-1].communication
+        if communication is not None:
+            screen.rows(communication.lines())
+        if out is not None:
+            write_train_folder(out, spec, results, overwrite)
+            screen.rows([("written", str(out))])
+        if as_json:
+            ranks = {} if communication is None else {"distributed": communication.to_dict()}
+            typer.echo(json_line(summary(spec, results) | ranks))
     return 130 if interrupted else 0
 
 
-def _runs(run: RunConfig, graph: Graph, screen: Screen, scale: Scale) -> tuple[list[RunResult], bool]:
+# ---------------------------------------------------------------- settings
+
+
+def _spec(texts: dict[str, Any], fixed: dict[str, Any]) -> RunSpec:
+    """Options over the configuration file over what is recommended for the method over defaults."""
+    settings = {} if fixed["config"] is None else read_settings(fixed["config"], DatasetSource)
+    before = settings.get("method", DEFAULT_METHOD)
+    method = fixed["method"] or before
+    parameters = settings.pop("parameters", {}) if method == before else {}
+    run = {name: value_of(RUN[name], text) for name, text in texts.items() if name in RUN}
+    parameters |= given_parameters(
+        {name: text for name, text in texts.items() if name not in RUN}, fixed["sets"], method
+    )
+    settings |= run | {"method": method, "parameters": parameters}
+    if fixed["name"] is not None:
+        settings["dataset"] = fixed["name"]
+    if "dataset" not in settings:
+        raise ParameterError(f"Which data set? Give one of {NAMES}, or a --config that names one.")
+    name = RunSpec.from_settings(settings).dataset.name  # checked before anything is added
+    added = recommended(method, parameters, name, fixed["settings"] or DEFAULT_PRESET)
+    return RunSpec.from_settings(settings | {"parameters": defaults_of(method) | added})
+
+
+def _read(spec: RunSpec, root: Path | None, distributed: DistributedOptions) -> Graph:
+    """The data set, read once for all runs."""
+    from ncgc.datasets import load_dataset
+
+    whole = spec.parameters.get("batch") != "full"  # parts are cut with a halo of any depth
+    return distributed.read(lambda: load_dataset(spec.dataset.name, root=root), whole)
+
+
+# ---------------------------------------------------------------- running
+
+
+def _runs(spec: RunSpec, graph: Graph, screen: Screen, distributed: DistributedOptions) -> tuple[list[RunResult], bool]:
     """The results of every run, or of those until Ctrl-C, and whether it was pressed."""
     results: list[RunResult] = []
     try:
-        for seed in run.seeds:
-            result, interrupted = _one(run, seed, graph, screen, scale)
-            if result is None:  # another process tells
-                if interrupted:
-                    return results, True
-                continue
+        for seed in spec.seeds:
+            result, interrupted = _one(spec, seed, graph, screen, distributed)
             results.append(result)
-            _show(result, screen)
+            if distributed.first:
+                _show(result, screen)
             if interrupted:
-                complain(_interruption(run, results), prefix="")
+                if distributed.first:
+                    complain(_interruption(spec, results), prefix="")
                 return results, True
     except KeyboardInterrupt:  # between two trainings
         if not results:
             raise
-        complain(_interruption(run, results), prefix="")
+        complain(_interruption(spec, results), prefix="")
         return results, True
     return results, False
 
 
-def _one(run: RunConfig, seed: int, graph: Graph, screen: Screen, scale: Scale) -> tuple[RunResult | None, bool]:
-    from ncgc.cli.fitting import fit
-    from ncgc.datasets import make_split
+def _one(
+    spec: RunSpec, seed: int, graph: Graph, screen: Screen, distributed: DistributedOptions
+) -> tuple[RunResult, bool]:
+    from ncgc.cli.progress import ScreenObserver
+    from ncgc.runs.execute import execute
+    from ncgc.runs.load import LabelledGraph
 
-    sizes = {"labels_per_class": run.labels_per_class, "val_per_class": run.val_per_class}
-    split = make_split(graph, run.split, seed=seed, **sizes)
-    if seed == run.seed:
-        screen.facts([(graph.name, graph_line(graph)), ("split", split_line(split)), ("model", model_line(run))])
-    model = make_estimator(run.method, run.parameters, seed)
-    how = partial(_scaled, scale, model, graph, split, scale.folder(seed, run.runs), screen) if scale.asked else None
-    interrupted = fit(model, graph, split, screen, f"seed {seed}", how)
-    return RunResult.of(model, seed) if scale.talks else None, interrupted
+    class Training(ScreenObserver):
+        """Shows graph, split and model before the first run."""
+
+        def begins(self, model: Any, data: LabelledGraph) -> None:
+            if seed == spec.seed:
+                rows = [
+                    (graph.name, graph_line(graph)),
+                    ("split", split_line(data.split)),
+                    ("model", model.description),
+                ]
+                screen.rows(rows)
+
+        @contextmanager
+        def working(self, stage: str, epochs: int) -> Iterator[Watch]:
+            with super().working(stage, epochs) as watch:
+                yield distributed.together(watch)
+
+    observer = Training(screen, f"seed {seed}")
+    checkpoint = distributed.checkpointing(seed, spec.runs)
+    try:
+        one = spec.with_seed(seed)
+        result = execute(one, observer=observer, graph=graph, checkpoint=checkpoint, group=distributed.group)
+    except PeerError as error:
+        resume = "" if checkpoint is None else f" with --checkpoint {checkpoint.folder} --resume to go on"
+        raise PeerError(f"{str(error).rstrip('.')}; start again{resume}.") from None
+    return result, observer.interrupted
 
 
-def _scaled(
-    scale: Scale, model: Any, graph: Graph, split: Split, folder: Path | None, screen: Screen, watch: Watch
-) -> None:
-    scale.fit(model, graph, split, watch, folder, screen)
-
-
-def graph_line(graph: Graph) -> str:
-    counts = ((graph.num_nodes, "node"), (graph.num_edges, "edge"), (graph.num_features, "feature"))
-    return ", ".join(count(*pair) for pair in (*counts, (graph.num_classes, "class")))
+# ---------------------------------------------------------------- showing
 
 
 def split_line(split: Split) -> str:
-    sizes = ", ".join(
-        f"{len(nodes):,} {part}" for part, nodes in (("train", split.train), ("val", split.val), ("test", split.test))
-    )
-    return f"{split.name}: {sizes}"
-
-
-def model_line(run: RunConfig) -> str:
-    """The backbone, its size, and which parts of the method are on; of another method its name and settings."""
-    values = run.parameters
-    if run.method != OURS:
-        from ncgc.models.registry import find_classifier
-
-        return f"{find_classifier(run.method).title}, " + ", ".join(f"{name} {value}" for name, value in values.items())
-    parts = [f"β {values['beta']:g}"] if values["soft_orthogonality"] and values["beta"] else []
-    parts += [name.upper() for name in ("kl", "pl") if values[name]]
-    size = f"{values['num_layers']} × {values['hidden']}"
-    return f"{values['backbone']} {size}, " + (", ".join(parts) if parts else "plain")
+    """The name and the sizes of a split in words."""
+    parts = (("train", split.train), ("val", split.val), ("test", split.test))
+    return f"{split.name}: " + ", ".join(f"{len(nodes):,} {part}" for part, nodes in parts)
 
 
 def _show(result: RunResult, screen: Screen) -> None:
-    words = [f"test {percent(result.test_accuracy)}"]
-    words += [] if result.val_accuracy is None else [f"val {percent(result.val_accuracy)}"]
-    words += [f"epoch {result.best_epoch}/{result.epochs}"] if result.epochs else []
-    words += [seconds(result.seconds)]
-    screen.facts([(f"seed {result.seed}", "  ".join(words))])
+    metrics = result.metrics
+    words = [f"test {percent(metrics['test_accuracy'])}"]
+    words += [] if metrics["val_accuracy"] is None else [f"val {percent(metrics['val_accuracy'])}"]
+    words += [f"epoch {metrics['best_epoch']}/{metrics['epochs']}"] if metrics["epochs"] else []
+    screen.rows([(f"seed {result.spec.seed}", "  ".join([*words, seconds(metrics["seconds"])]))])
 
 
-def _show_end(run: RunConfig, results: list[RunResult], screen: Screen) -> None:
-    accuracies = [result.test_accuracy for result in results]
+def _show_end(results: list[RunResult], screen: Screen) -> None:
+    from ncgc.runs.result import deviation, mean
+
+    accuracies = [result.metrics["test_accuracy"] for result in results]
     if len(results) == 1:
-        if results[0].termination != INTERRUPTED and results[0].epochs:
-            screen.facts([("ended", f"{results[0].termination}; epoch {results[0].best_epoch} is kept")])
+        metrics = results[0].metrics
+        if not results[0].interrupted and metrics["epochs"]:
+            screen.rows([("ended", f"{metrics['termination']}; epoch {metrics['best_epoch']} is kept")])
         if screen.quiet:
             screen.say(f"test {percent(accuracies[0])}", result=True)
         return
@@ -288,9 +241,10 @@ def _show_end(run: RunConfig, results: list[RunResult], screen: Screen) -> None:
     screen.say(f"{label}test {text} over {len(results)} runs", result=True)
 
 
-def _interruption(run: RunConfig, results: list[RunResult]) -> str:
-    last, left = results[-1], run.runs - len(results)
+def _interruption(spec: RunSpec, results: list[RunResult]) -> str:
+    last, left = results[-1], spec.runs - len(results)
     skipped = f"; {count(left, 'run')} not started" if left else ""
-    if last.termination == INTERRUPTED:
-        return f"Interrupted after epoch {last.epochs} of seed {last.seed}; its best weights so far are used{skipped}."
-    return f"Interrupted after seed {last.seed}{skipped}."
+    if last.interrupted:
+        epochs = last.metrics["epochs"]
+        return f"Interrupted after epoch {epochs} of seed {last.spec.seed}; its best weights so far are used{skipped}."
+    return f"Interrupted after seed {last.spec.seed}{skipped}."

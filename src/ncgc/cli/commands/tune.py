@@ -1,4 +1,4 @@
-"""`ncgc tune`: look for good hyper-parameters by validation accuracy; stopped, the same command goes on."""
+"""`ncgc tune`: search for good hyper-parameters by validation accuracy. After Ctrl-C the same command resumes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import tomli_w
 import typer
 
 from ncgc.cli.options import value_of
@@ -19,33 +18,36 @@ from ncgc.files import write_text
 from ncgc.params.ncgc import DEFAULTS, NCGC_PARAMETERS
 from ncgc.params.parameter import check_parameters, unknown_name
 from ncgc.params.presets import preset, recipe
-from ncgc.selection.tuning.space import DEFAULT, Space, space_for
-from ncgc_bench.study import FIRST_SEED
+from ncgc.runs.spec import RunSpec
+from ncgc.selection.tuning.space import DEFAULT, FIRST_SEED, Space, space_for
 
 if TYPE_CHECKING:
     from ncgc.selection.tuning.search import Tried, Tuning
 
-_WHAT, _HOW, _FILES = "What to tune", "How to look", "Files and output"
+_WHAT, _HOW, _FILES = "What to tune", "How to search", "Files and output"
 
 
 def tune(
     name: Annotated[str, typer.Argument(metavar="NAME", help=f"The data set: {', '.join(CATALOGUE)}.")],
     backbone: Annotated[
-        str, typer.Option("--backbone", metavar="WORD", help="Whose propagation. Default gcn.", rich_help_panel=_WHAT)
+        str,
+        typer.Option(
+            "--backbone", metavar="WORD", help="Whose propagation the layers use. Default gcn.", rich_help_panel=_WHAT
+        ),
     ] = "gcn",
     settings: Annotated[
         str,
         typer.Option(
             "--settings",
             metavar="NAME",
-            help="What holds where nothing is searched. Default default.",
+            help="Recommended hyper-parameters for what is not searched: default, tuned or paper. Default default.",
             rich_help_panel=_WHAT,
         ),
     ] = "default",
     fixed: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="Fix a hyper-parameter; may be given again.", rich_help_panel=_WHAT
+            "--set", metavar="NAME=VALUE", help="Fix a hyper-parameter. Repeat for more.", rich_help_panel=_WHAT
         ),
     ] = None,
     search: Annotated[
@@ -53,38 +55,43 @@ def tune(
         typer.Option(
             "--search",
             metavar="NAMES",
-            help=f"Hyper-parameters to search, with commas. Default {', '.join(DEFAULT)} and the backbone's own.",
+            help=f"Hyper-parameters to search, separated by commas. Default {', '.join(DEFAULT)} and the backbone's own.",
             rich_help_panel=_WHAT,
         ),
     ] = None,
     trials: Annotated[
-        int, typer.Option("--trials", metavar="INT", help="Trials in all. Default 30.", rich_help_panel=_HOW)
+        int, typer.Option("--trials", metavar="INT", help="Number of trials in all. Default 30.", rich_help_panel=_HOW)
     ] = 30,
     splits: Annotated[
         int,
-        typer.Option("--splits", metavar="INT", help="Splits a trial is scored on. Default 3.", rich_help_panel=_HOW),
+        typer.Option(
+            "--splits", metavar="INT", help="Number of splits to score a trial on. Default 3.", rich_help_panel=_HOW
+        ),
     ] = 3,
     labels_per_class: Annotated[
         int,
         typer.Option(
-            "--labels-per-class", metavar="INT", help="Labels of each class. Default 20.", rich_help_panel=_HOW
+            "--labels-per-class", metavar="INT", help="Training nodes of each class. Default 20.", rich_help_panel=_HOW
         ),
     ] = 20,
     blind: Annotated[
         bool,
         typer.Option(
             "--blind/--no-blind",
-            help="Validation nodes score a trial but choose no epoch, as for people who have none.",
+            help="Keep validation nodes from training: they score a trial but choose no epoch.",
             rich_help_panel=_HOW,
         ),
     ] = False,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="INT", help="Seed of the search. Default 0.", rich_help_panel=_HOW)
+        int, typer.Option("--seed", metavar="INT", help="Random seed of the search. Default 0.", rich_help_panel=_HOW)
     ] = 0,
     jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", metavar="INT", help="Splits at a time, each a process. Default 1.", rich_help_panel=_HOW
+            "--jobs",
+            metavar="INT",
+            help="Splits to score at a time, each in its own process. Default 1.",
+            rich_help_panel=_HOW,
         ),
     ] = 1,
     storage: Annotated[
@@ -92,7 +99,7 @@ def tune(
         typer.Option(
             "--storage",
             metavar="FILE",
-            help="Where the study is kept. Default runs/tune-NAME-BACKBONE.db.",
+            help="SQLite file of the study. Default runs/tune-NAME-BACKBONE.db.",
             rich_help_panel=_FILES,
         ),
     ] = None,
@@ -101,18 +108,18 @@ def tune(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Write the best settings there, for ncgc train --config.",
+            help="Write the best settings to this file, for ncgc train --config.",
             rich_help_panel=_FILES,
         ),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DIR", help="A folder to look for data sets in first.", rich_help_panel=_FILES),
+        typer.Option("--data", metavar="DIR", help="Look for data sets in this folder first.", rich_help_panel=_FILES),
     ] = None,
 ) -> int:
-    """Look for hyper-parameters with the best validation accuracy over a few random splits.
+    """Search for the hyper-parameters with the best validation accuracy over a few random splits.
 
-    Test labels are never read. Stopped with Ctrl-C, the same command goes on to the trials asked for.
+    Test labels are never read. After Ctrl-C the same command resumes the search.
     """
     least = {"--trials": (trials, 1), "--splits": (splits, 1), "--labels-per-class": (labels_per_class, 1),
              "--jobs": (jobs, 1), "--seed": (seed, 0)}  # fmt: skip
@@ -123,17 +130,17 @@ def tune(
     base, space = _parameters(dataset, backbone, settings, fixed or [], search)
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise OutputError(f"The settings cannot be written to {out}; --out must be a file in a folder that exists.")
-    from ncgc.selection.tuning.search import TrainingData, Tuning, check_optuna
+    from ncgc.selection.tuning.search import Tuning, TuningTask, check_optuna
 
     check_optuna()
     from ncgc.datasets import load_dataset
 
     graph = load_dataset(dataset, root=data)
-    task = TrainingData(dataset, base, space, splits, labels_per_class, blind, seed)
+    task = TuningTask(dataset, base, space, splits, labels_per_class, blind, seed)
     storage = storage or Path(f"runs/tune-{dataset}-{backbone}.db")
     tuning = Tuning(task, graph, storage)
     screen = Screen()
-    screen.facts(_facts(tuning, trials, storage))
+    screen.rows(_rows(tuning, trials, storage))
     try:
         _show(tuning, tuning.run(trials, jobs), trials, screen)
     except KeyboardInterrupt:
@@ -146,7 +153,7 @@ def tune(
 def _parameters(
     dataset: str, backbone: str, settings: str, fixed: list[str], search: str | None
 ) -> tuple[dict[str, Any], Space]:
-    """What holds in every trial, and where to look; each name checked."""
+    """The parameters of every trial and the search space, checked."""
     NCGC_PARAMETERS["backbone"].check(backbone)
     base = preset(settings, backbone, dataset)
     given: dict[str, Any] = {}
@@ -176,7 +183,7 @@ def _parameters(
     return {**base, **given}, space
 
 
-def _facts(tuning: Tuning, trials: int, storage: Path) -> list[tuple[str, str]]:
+def _rows(tuning: Tuning, trials: int, storage: Path) -> list[tuple[str, str]]:
     task = tuning.task
     first = f"{count(task.splits, 'split')} with {count(task.labels_per_class, 'label')} per class"
     rule = "validation nodes score only" if task.blind else "validation nodes score and choose the epoch"
@@ -197,7 +204,7 @@ def _show(tuning: Tuning, tried: Iterable[Tried], trials: int, screen: Screen) -
             bar(tuning.done, {} if best is None else {"val_accuracy": best[0]})
         for one in tried:
             best = tuning.best()
-            screen.facts([(f"{one.number}/{trials}", _line(one, None if best is None else best[0]))])
+            screen.rows([(f"{one.number}/{trials}", _line(one, None if best is None else best[0]))])
             if bar is not None:
                 bar(tuning.done, {} if best is None else {"val_accuracy": best[0]})
 
@@ -226,32 +233,31 @@ def _finish(tuning: Tuning, screen: Screen, out: Path | None) -> int:
     importance = tuning.importance()
     if importance:
         words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in importance.items())
-        screen.facts([("matters", f"{words} ({seconds(time.perf_counter() - start)})")])
+        screen.rows([("matters", f"{words} ({seconds(time.perf_counter() - start)})")])
     text = settings_toml(tuning, *best)
     screen.say()
     screen.console.print(text, end="", soft_wrap=True)  # to be copied whole
     if out is not None:
         write_text(out, text)
         screen.say()
-        screen.facts([("written", str(out))])
+        screen.rows([("written", str(out))])
         screen.console.print(f"  ncgc train --config {out}", soft_wrap=True)
     return 0
 
 
 def settings_toml(tuning: Tuning, accuracy: float, parameters: dict[str, Any]) -> str:
-    """The best settings as a configuration that `ncgc train --config` takes."""
+    """The best settings as a configuration that `ncgc train --config` takes.
+
+    Args:
+        tuning: the study.
+        accuracy: its best mean validation accuracy.
+        parameters: the hyper-parameters that gave it.
+    """
     task = tuning.task
-    # what `ncgc train` would add of its own had no part in these trials
-    unsaid = {key: DEFAULTS[key] for key in recipe(parameters)}
-    parameters = {**unsaid, **parameters}
-    table: dict[str, Any] = {
-        "dataset": task.dataset,
-        "backbone": parameters["backbone"],
-        "split": "random",
-        "labels_per_class": task.labels_per_class,
-        "parameters": {
-            key: "none" if value is None else value for key, value in parameters.items() if key != "backbone"
-        },
-    }
-    how = f"# Best of {count(tuning.done, 'trial')}: validation accuracy {percent(accuracy)}, mean over {count(task.splits, 'split')}"
-    return how + f" from seed {FIRST_SEED}.\n" + tomli_w.dumps(table)
+    # trials have defaults where `ncgc train` would take the recipe of the backbone, so the defaults are written down
+    unnamed = {key: DEFAULTS[key] for key in recipe(parameters)}
+    spec = RunSpec.on_dataset(task.dataset, "random", task.labels_per_class, parameters={**unnamed, **parameters})
+    where = f"mean over {count(task.splits, 'split')} from seed {FIRST_SEED}"
+    return spec.to_toml(
+        head=f"Best of {count(tuning.done, 'trial')}: validation accuracy {percent(accuracy)}, {where}."
+    )

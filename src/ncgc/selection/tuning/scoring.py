@@ -18,13 +18,22 @@ from ncgc.datasets import Split
 from ncgc.errors import NCGCError
 from ncgc.evaluation.metrics import accuracy
 from ncgc.graph import Graph
+from ncgc.params.ncgc import DEFAULTS
 
-INTERRUPTED = "interrupted"  # how a training that Ctrl-C ended says so
+INTERRUPTED = "interrupted"  # termination_ of a training that Ctrl-C ended
 
 
 @dataclass(frozen=True)
 class Case:
-    """One split to score on: a graph that knows no test label, and the validation labels apart from it."""
+    """One split to score on.
+
+    Attributes:
+        graph: without any test label.
+        split: without test nodes; without validation nodes too where training must not see them.
+        val: (m,) nodes to score on.
+        truth: (m,) their classes.
+        seed: of the split and the model.
+    """
 
     graph: Graph
     split: Split
@@ -34,18 +43,25 @@ class Case:
 
     @classmethod
     def of(cls, graph: Graph, split: Split, seed: int, blind: bool = False) -> Case:
-        """``blind``: training does not see the validation labels either, so they choose no epoch."""
+        """A case without test labels.
+
+        Args:
+            graph: with all labels.
+            split: whose validation nodes score.
+            seed: of the model.
+            blind: keep validation labels from training too, so that they choose no epoch.
+        """
         val, truth = split.val, graph.labels[split.val]
         seen = replace(split, val=val[:0] if blind else val, test=split.test[:0])
         return cls(without_test(graph, seen), seen, val, truth, seed)
 
     def score(self, parameters: Mapping[str, Any]) -> float:
-        """Validation accuracy of one training."""
+        """Validation accuracy of NCGC with these parameters, the others at their defaults."""
         from ncgc.models.ncgc import NCGC
 
-        model = NCGC(**{**parameters, "random_state": self.seed})
+        model = NCGC(**{**DEFAULTS, **parameters, "random_state": self.seed})
         with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore")  # a learning rate too high is no news while searching
+            warnings.simplefilter("ignore")  # a learning rate that is too high is expected in a search
             model.fit(self.graph, self.split)
         if model.termination_ == INTERRUPTED:
             raise KeyboardInterrupt
@@ -79,7 +95,7 @@ def one_thread() -> Iterator[None]:
 
 
 class Scorer:
-    """The cases in order, here or ``jobs`` at a time in processes of their own; the scores are the same."""
+    """Scores parameters on all cases, in this process or ``jobs`` at a time in others; the scores are the same."""
 
     def __init__(self, cases: Sequence[Case], jobs: int = 1):
         self.cases, self.jobs = cases, min(jobs, len(cases))
@@ -100,7 +116,7 @@ class Scorer:
             self._pool = None
 
     def scores(self, parameters: Mapping[str, Any]) -> Generator[float]:
-        """The score of each case, in their order; close it to give up the rest."""
+        """The score of each case, in order; close the generator to give up the rest."""
         if self._pool is None:
             yield from (case.score(parameters) for case in self.cases)
             return

@@ -1,11 +1,11 @@
-"""Tuning: the hyper-parameters with the best mean validation accuracy over a few splits, sought by Optuna's TPE.
+"""Tuning: search for the hyper-parameters with the best mean validation accuracy over a few splits, by Optuna's TPE.
 
     maximise over θ in the space   (1/S) Σ_s accuracy on val_s of NCGC(θ) trained on train_s,   s = 1000, …, 999 + S
 
-No test node has a part in it: the splits are of seeds that no table uses, and before training every label but those of
+Test nodes are not used: no published table uses the seeds of these splits, and before training every label but those of
 training and validation nodes is taken out of the graph (`scoring.without_test`). After each split a trial whose mean so far
-is below the median of the earlier ones is given up. A trial's draws depend on the seed and on the trials before it alone: a
-study stopped and taken up again, or made by several processes, is the one that was never stopped and made by one.
+is below the median of the earlier ones is given up. A trial's draws depend on the seed and on earlier trials only, so a
+study that was stopped and resumed, or made by several processes, equals one that was never stopped, made by one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from ncgc.datasets import make_split
 from ncgc.errors import NCGCError, OutputError, ParameterError, TrainingError
 from ncgc.graph import Graph
 from ncgc.selection.tuning.scoring import Case, Scorer
-from ncgc.selection.tuning.space import Space, rounded, suggest
-from ncgc_bench.study import FIRST_SEED
+from ncgc.selection.tuning.space import FIRST_SEED, Space, rounded, suggest
 
 if TYPE_CHECKING:
     import optuna
@@ -33,19 +32,29 @@ NAME = "ncgc"  # of the one study in a file
 
 
 @dataclass(frozen=True)
-class TrainingData:
-    """What is tuned: a data set, the fixed parameters, where to look, and on which splits."""
+class TuningTask:
+    """What is tuned, and on which splits.
+
+    Attributes:
+        dataset: the name of the data set.
+        base: parameters that every trial has.
+        space: parameters that are searched.
+        splits: how many random splits a trial is scored on.
+        labels_per_class: training labels of each class.
+        blind: validation nodes score only; they do not choose the epoch.
+        seed: of the search.
+    """
 
     dataset: str
     base: Mapping[str, Any]
     space: Space
     splits: int = 3
     labels_per_class: int = 20
-    blind: bool = False  # validation nodes only measure; they do not choose the epoch
+    blind: bool = False
     seed: int = 0
 
     def described(self) -> dict[str, Any]:
-        """In JSON's types, to be kept with the study and compared when it is taken up again."""
+        """In JSON's types, to be stored with the study and compared when it is resumed."""
         space = {
             name: {key: _listed(value) for key, value in asdict(place).items()} for name, place in self.space.items()
         }
@@ -56,34 +65,49 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class Tried:
-    """One trial: what it tried, its validation accuracy on each split it got to, and why it ended."""
+    """One trial.
 
-    number: int  # from 1
+    Attributes:
+        number: counted from 1.
+        parameters: what it tried.
+        scores: validation accuracy on each split that it got to.
+        ended: "complete", "pruned" or "failed".
+        seconds: that it took.
+    """
+
+    number: int
     parameters: dict[str, Any]
     scores: list[float] = field(default_factory=list)
-    ended: str = "complete"  # or "pruned", or "failed"
+    ended: str = "complete"
     seconds: float = 0.0
 
     @property
     def mean(self) -> float | None:
+        """Mean validation accuracy so far."""
         return float(np.mean(self.scores)) if self.scores else None
 
 
 class Tuning:
-    """A study in a file: made, or taken up where it was left.
+    """A study in a file: a new one, or one that is resumed.
+
+    Args:
+        task: what to tune; a file with another task is refused.
+        graph: the data set.
+        storage: the SQLite file of the study.
 
     Attributes:
-        study: Optuna's own, for its plots and analyses.
-        done: how many trials have ended so far.
+        study: Optuna's study, for its plots and analyses.
+        cases: the splits that trials are scored on.
     """
 
-    def __init__(self, task: TrainingData, graph: Graph, storage: Path):
+    def __init__(self, task: TuningTask, graph: Graph, storage: Path):
         self.task = task
         self.cases = list(_cases(task, graph))  # before a file is made: they may be refused
         self.study = _open(task, storage)
 
     @property
     def done(self) -> int:
+        """How many trials have ended so far."""
         return len(self._ended())
 
     def best(self) -> tuple[float, dict[str, Any]] | None:
@@ -106,7 +130,12 @@ class Tuning:
             return {}
 
     def run(self, trials: int, jobs: int = 1) -> Iterator[Tried]:
-        """Go on until ``trials`` have ended in all, yielding each. Ctrl-C ends the one at hand and keeps nothing of it."""
+        """Run trials until so many have ended in all, yielding each. Ctrl-C ends the current one and keeps nothing of it.
+
+        Args:
+            trials: in all, those of earlier runs included.
+            jobs: splits to score at a time, each in a process of its own.
+        """
         if self.done >= trials:
             return
         with Scorer(self.cases, jobs) as scorer:
@@ -117,12 +146,12 @@ class Tuning:
         import optuna
 
         number = self.done + 1
-        # one sampler a trial: one for all would begin anew, with the same draws, when the study is taken up again
+        # one sampler for each trial: a single one would repeat its draws when the study is resumed
         self.study.sampler = optuna.samplers.TPESampler(seed=_seed(self.task.seed, number))
         trial = self.study.ask()
         start = time.perf_counter()
         tried = Tried(number, suggest(trial, self.task.space))
-        state = "FAIL"  # what an interrupted trial is to Optuna: none at all
+        state = "FAIL"  # Optuna does not count an interrupted trial
         try:
             with closing(scorer.scores({**self.task.base, **tried.parameters})) as scores:
                 for step, score in enumerate(scores):
@@ -134,7 +163,10 @@ class Tuning:
                 else:
                     state = "COMPLETE"
         except TrainingError:
-            tried, state = replace(tried, ended="failed"), "PRUNED"  # a bad place, to be told from a good one
+            tried, state = (
+                replace(tried, ended="failed"),
+                "PRUNED",
+            )  # a bad place in the space, which the sampler should learn
         finally:
             value = tried.mean if state == "COMPLETE" else None
             self.study.tell(trial, value, state=optuna.trial.TrialState[state])
@@ -144,7 +176,7 @@ class Tuning:
         return [trial for trial in self.study.get_trials(deepcopy=False) if trial.state.name in ("COMPLETE", "PRUNED")]
 
 
-def _cases(task: TrainingData, graph: Graph) -> Iterator[Case]:
+def _cases(task: TuningTask, graph: Graph) -> Iterator[Case]:
     for seed in range(FIRST_SEED, FIRST_SEED + task.splits):
         split = make_split(graph, "random", seed=seed, labels_per_class=task.labels_per_class)
         yield Case.of(graph, split, seed, task.blind)
@@ -158,7 +190,7 @@ def check_optuna() -> None:
         raise NCGCError("Tuning needs Optuna; install it with: pip install 'ncgc[tune]'.") from None
 
 
-def _open(task: TrainingData, storage: Path) -> optuna.Study:
+def _open(task: TuningTask, storage: Path) -> optuna.Study:
     check_optuna()
     import optuna
 
@@ -201,14 +233,14 @@ def _check_file(storage: Path) -> None:
         raise OutputError(f"{storage} is not a study but another kind of file; give another --storage.")
 
 
-def _difference(kept: Mapping[str, Any], asked: Mapping[str, Any], prefix: str = "") -> str:
+def _difference(kept: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> str:
     """Where two descriptions differ first.
 
     >>> _difference({"splits": 3, "base": {"beta": 0.1}}, {"splits": 3, "base": {"beta": 0.2}})
     'base beta: 0.1, not 0.2'
     """
-    for name in dict.fromkeys([*kept, *asked]):
-        one, other = kept.get(name), asked.get(name)
+    for name in dict.fromkeys([*kept, *wanted]):
+        one, other = kept.get(name), wanted.get(name)
         if one != other:
             if isinstance(one, Mapping) and isinstance(other, Mapping):
                 return _difference(one, other, f"{prefix}{name} ")

@@ -1,4 +1,4 @@
-"""Where tuning looks: a range or a list of choices for each hyper-parameter, and which are searched by default."""
+"""The search space of tuning: a range or a list of choices for each hyper-parameter, and which are searched by default."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from ncgc.params.parameter import unknown_name
 if TYPE_CHECKING:
     from optuna.trial import Trial
 
-DIGITS = 3  # significant digits of a number tried: more are not told apart by a few splits, and nobody can read them
+DIGITS = 3  # significant digits of a number that is tried: a few splits cannot tell more apart
+FIRST_SEED = 1000  # of the splits that settings are chosen on; published tables use seeds from 0
 
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from low to high; ``log``: each factor of ten equally likely."""
+    """Numbers from low to high; on a logarithmic scale each factor of ten is equally likely."""
 
     low: float
     high: float
     log: bool = False
 
     def suggest(self, trial: Trial, name: str) -> Any:
+        """A value that Optuna's trial draws for a parameter."""
         if NCGC_PARAMETERS[name].kind is int:
             return trial.suggest_int(name, int(self.low), int(self.high), log=self.log)
         return trial.suggest_float(name, self.low, self.high, log=self.log)
@@ -37,6 +39,7 @@ class Choice:
     values: tuple[Any, ...]
 
     def suggest(self, trial: Trial, name: str) -> Any:
+        """A value that Optuna's trial draws for a parameter."""
         return trial.suggest_categorical(name, self.values)
 
 
@@ -67,7 +70,7 @@ RANGES: Space = {
     "learning_rate": Range(1e-3, 3e-2, log=True),
     "weight_decay": Range(1e-5, 5e-2, log=True),
 }
-DEEP = {"gcnii": Choice((4, 8, 16, 32))}  # layers of a backbone that is made to be deep
+DEEP = {"gcnii": Choice((4, 8, 16, 32))}  # numbers of layers of a deep backbone
 DEFAULT = ("hidden", "num_layers", "beta", "dropout", "input_dropout", "pl_weight", "epsilon", "relaxation", "learning_rate",
            "weight_decay")  # fmt: skip
 DEFAULT_OF = {"gat": ("heads", "attention_dropout"), "gcnii": ("alpha", "theta"), "appnp": ("alpha", "steps")}
@@ -75,24 +78,31 @@ NEVER = ("backbone", "random_state")
 
 
 def space_for(backbone: str, names: Iterable[str] | None = None) -> Space:
-    """The space of these parameters (default: those that matter most to the backbone), or a sentence on a wrong name.
+    """The search space of some parameters of NCGC.
 
-    Switches and words need no declaration: all their values are tried.
+    Args:
+        backbone: decides which parameters have an effect.
+        names: the parameters; default: those that matter most to the backbone. Of switches and words all values are tried.
+
+    Raises:
+        ParameterError: for a name that is unknown, has no effect or no range.
 
     >>> space_for("gcn", ["beta", "pl"])
     {'beta': Range(low=0.0001, high=0.03, log=True), 'pl': Choice(values=(False, True))}
     """
-    asked = list(dict.fromkeys(names if names is not None else (*DEFAULT, *DEFAULT_OF.get(backbone, ()))))
-    if not asked:
+    searched = list(dict.fromkeys(names if names is not None else (*DEFAULT, *DEFAULT_OF.get(backbone, ()))))
+    if not searched:
         raise ParameterError(f"There is nothing to search; name at least one of {', '.join(RANGES)}.")
-    return {name: _one(name, backbone) for name in asked}
+    return {name: _one(name, backbone) for name in searched}
 
 
 def _one(name: str, backbone: str) -> Range | Choice:
     if name not in NCGC_PARAMETERS:
         raise ParameterError(unknown_name(name, NCGC_PARAMETERS, "parameter to search"))
     if name in BACKBONES_OF and backbone not in BACKBONES_OF[name]:
-        raise ParameterError(f"The parameter '{name}' means nothing to the backbone '{backbone}'; do not search it.")
+        raise ParameterError(
+            f"The parameter '{name}' means nothing to the backbone '{backbone}'; leave it out of the search."
+        )
     if name == "num_layers" and backbone in DEEP:
         return DEEP[backbone]
     if name in RANGES:
@@ -105,12 +115,13 @@ def _one(name: str, backbone: str) -> Range | Choice:
 
 
 def suggest(trial: Trial, space: Space) -> dict[str, Any]:
-    """What this trial tries, numbers with three digits."""
+    """The values that a trial draws from the space, numbers with three digits."""
     return rounded({name: place.suggest(trial, name) for name, place in space.items()})
 
 
 def rounded(values: Mapping[str, Any]) -> dict[str, Any]:
-    """
+    """The same values, numbers with three significant digits.
+
     >>> rounded({"beta": 0.00345678, "hidden": 64, "norm": None})
     {'beta': 0.00346, 'hidden': 64, 'norm': None}
     """

@@ -6,14 +6,14 @@ import signal
 
 import pytest
 
-from ncgc.cli.fitting import Interruption
+from ncgc.cli.progress import Interruption
 
 
 def test_first_ctrl_c_waits_for_the_epoch_and_the_second_does_not():
     with Interruption() as interruption:
         interruption.check()
         signal.raise_signal(signal.SIGINT)
-        assert interruption.asked
+        assert interruption.requested
         with pytest.raises(KeyboardInterrupt):
             interruption.check()
         with pytest.raises(KeyboardInterrupt):
