@@ -1,4 +1,7 @@
-"""Processes of one training on this machine: started together, and ended together."""
+"""Several processes of one training: launched on this machine and ended together, and what each of them runs.
+
+Exit codes of a process: 0 done, 2 the input's fault, 3 another process was lost, 130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,23 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
 
 from ncgc.errors import PeerError
 
 GRACE = 10.0  # seconds that the others have to report the loss, once one has failed
-POLL = 0.05
-LAUNCHED = "NCGC_LAUNCHED"  # in the environment of a process whose end is its launcher's
+POLL = 0.05  # seconds between two checks that the processes run
+CHECK = 0.5  # seconds between two checks that the launcher runs
+LAUNCHED = "NCGC_LAUNCHED"  # in the environment of a process that our launcher started
+WATCHED = ("TORCHELASTIC_RUN_ID", LAUNCHED)  # the first is torchrun's: a process with either ends with its launcher
 
 
 def launch(words: Sequence[str], processes: int) -> int:
-    """Run ``python -m ncgc.training.engines.distributed`` in several processes on this machine.
+    """Run ``python -m ncgc`` in several processes on this machine.
 
     The environment is torchrun's (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), which on one machine is all that torchrun
     adds. Without torchrun a lost process is one line on the screen and not a page.
@@ -41,7 +49,7 @@ def launch(words: Sequence[str], processes: int) -> int:
     before = signal.signal(signal.SIGTERM, lambda number, frame: terminated.append(number))
     try:
         for rank in range(processes):
-            command = [sys.executable, "-m", "ncgc.training.engines.distributed", *words]
+            command = [sys.executable, "-m", "ncgc", *words]
             environment = os.environ | shared | threads | {"RANK": str(rank), "LOCAL_RANK": str(rank)}
             children.append(subprocess.Popen(command, env=environment))
         return _awaited(children, terminated)
@@ -77,3 +85,38 @@ def _awaited(children: list[subprocess.Popen[bytes]], terminated: list[int]) -> 
             time.sleep(POLL)
         except KeyboardInterrupt:  # the children got it too, and end after their epoch
             continue
+
+
+# -------------------------------------------------------------------- in each process
+
+
+def run_process(words: Sequence[str]) -> NoReturn:
+    """Run the command as one process of many, then end it with the command's exit code.
+
+    Args:
+        words: the command line, such as ``["train", "cora"]``.
+    """
+    if any(mark in os.environ for mark in WATCHED):
+        threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
+    from ncgc.cli import main
+
+    signal.signal(signal.SIGTERM, _terminated)
+    code = main(list(words))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # gloo's threads may still wait for a process that is gone
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """The handler of SIGTERM: a PeerError, so that the process ends like one that lost another."""
+    rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
+    raise PeerError(f"Process {rank} of {size} was terminated; another one has failed, or the job was stopped.")
+
+
+def end_with(parent: int) -> None:
+    """End when the launcher is gone: a killed launcher sends no signal, and its processes would train and write on unseen."""
+    while os.getppid() == parent:
+        time.sleep(CHECK)
+    rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
+    print(f"Error: Process {rank} of {size} ends, since what started it is gone.", file=sys.stderr, flush=True)
+    os._exit(3)
