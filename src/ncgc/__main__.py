@@ -1,4 +1,4 @@
-"""`python -m ncgc` is the command `ncgc`; among several processes, one of them."""
+"""`python -m ncgc` is the command `ncgc`; under torchrun it is one process of many."""
 
 import os
 import sys
@@ -7,9 +7,6 @@ from ncgc.cli import main
 from ncgc.cli.processes import run_process
 
 if __name__ == "__main__":
-    if "WORLD_SIZE" not in os.environ:
-        sys.exit(main())
-    code = run_process(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)  # gloo's threads may still wait for a process that is gone
+    if "WORLD_SIZE" in os.environ:
+        run_process(sys.argv[1:])
+    sys.exit(main())

@@ -1,7 +1,4 @@
-"""The command in several processes: started together and ended together.
-
-`ncgc train … --distributed` starts them on this machine; on several machines torchrun does:
-`torchrun --nnodes 2 --nproc-per-node 2 … -m ncgc train DATASET …`.
+"""Several processes of one training: launched on this machine and ended together, and what each of them runs.
 
 Exit codes of a process: 0 done, 2 the input's fault, 3 another process was lost, 130 interrupted.
 """
@@ -17,14 +14,15 @@ import threading
 import time
 from collections.abc import Sequence
 from types import FrameType
+from typing import NoReturn
 
 from ncgc.errors import PeerError
 
 GRACE = 10.0  # seconds that the others have to report the loss, once one has failed
-POLL = 0.05
-LAUNCHED = "NCGC_LAUNCHED"  # in the environment of a process that must end when its launcher does
-LAUNCHERS = ("TORCHELASTIC_RUN_ID", LAUNCHED)  # torchrun's mark and ours
-CHECK = 0.5  # seconds between two checks that the launcher is alive
+POLL = 0.05  # seconds between two checks that the processes run
+CHECK = 0.5  # seconds between two checks that the launcher runs
+LAUNCHED = "NCGC_LAUNCHED"  # in the environment of a process that our launcher started
+WATCHED = ("TORCHELASTIC_RUN_ID", LAUNCHED)  # the first is torchrun's: a process with either ends with its launcher
 
 
 def launch(words: Sequence[str], processes: int) -> int:
@@ -73,7 +71,7 @@ def _awaited(children: list[subprocess.Popen[bytes]], terminated: list[int]) -> 
     code = 0
     while True:
         if terminated:
-            raise PeerError("The training was told to end; its processes are stopped.")
+            raise PeerError("The training was terminated; its processes are stopped.")
         try:
             codes = [child.poll() for child in children]
             failed = [found for found in codes if found]
@@ -89,32 +87,33 @@ def _awaited(children: list[subprocess.Popen[bytes]], terminated: list[int]) -> 
             continue
 
 
-# -------------------------------------------------------------------- one of the processes
+# -------------------------------------------------------------------- in each process
 
 
-def run_process(words: Sequence[str]) -> int:
-    """Run the command as one process of several.
+def run_process(words: Sequence[str]) -> NoReturn:
+    """Run the command as one process of many, then end it with the command's exit code.
 
     Args:
-        words: the command line.
-
-    Returns:
-        The exit code.
+        words: the command line, such as ``["train", "cora"]``.
     """
-    if any(mark in os.environ for mark in LAUNCHERS):
-        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    if any(mark in os.environ for mark in WATCHED):
+        threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     from ncgc.cli import main
 
     signal.signal(signal.SIGTERM, _terminated)
-    return main(list(words))
+    code = main(list(words))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # gloo's threads may still wait for a process that is gone
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
+    """The handler of SIGTERM: a PeerError, so that the process ends like one that lost another."""
     rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
-    raise PeerError(f"Process {rank} of {size} was told to end; another one has failed, or the job was stopped.")
+    raise PeerError(f"Process {rank} of {size} was terminated; another one has failed, or the job was stopped.")
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """End when the launcher is gone: a killed launcher sends no signal, and its processes would train and write on unseen."""
     while os.getppid() == parent:
         time.sleep(CHECK)

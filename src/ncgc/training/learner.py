@@ -251,7 +251,12 @@ class Learner:
 
 
 def all_finite(values: Tensor, reduction: Reduction = ALONE) -> bool:
-    """Whether all of them are finite, in all processes."""
+    """Whether all values are finite, in all processes.
+
+    Args:
+        values: of this process, of any shape.
+        reduction: over the processes.
+    """
     return reduction.count(int(not bool(torch.isfinite(values).all()))) == 0
 
 

@@ -41,7 +41,7 @@ class Loss:
 
 
 class FullBatch:
-    """One step over all nodes an epoch.
+    """One step over all nodes an epoch; an :class:`ncgc.training.trainer.Engine`.
 
     Args:
         learner: the weights in training.

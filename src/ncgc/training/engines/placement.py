@@ -24,11 +24,11 @@ from ncgc.training.learner import Learner
 
 
 class Placement(Protocol):
-    """What NCGC needs to know of where it trains.
+    """Where NCGC trains: what this process has of the graph, and how its results become those of all processes.
 
     Attributes:
         ownership: the nodes of this process, and how sums over them become sums over all.
-        peers: who else writes checkpoints.
+        peers: the processes that write checkpoints together.
         complete: whether this process ends with the output of all nodes.
         ids: (m,) the numbers of this process's nodes.
     """
@@ -44,10 +44,26 @@ class Placement(Protocol):
         """The seeds that were drawn, the same in every process."""
 
     def place(self, graph: Graph, parameters: dict[str, Any]) -> FeatureNormalizer:
-        """Prepare the graph for these parameters of NCGC; how its features are normalised."""
+        """Prepare the graph; called first.
+
+        Args:
+            graph: to train on.
+            parameters: of NCGC, all of them, checked.
+
+        Returns:
+            How the features are normalised.
+
+        Raises:
+            ParameterError: for parameters that do not train here.
+        """
 
     def engine(self, learner: Learner, seed: int) -> FullBatch | Partition:
-        """The engine for a learner; ``seed`` is that of the dropout."""
+        """The engine that trains a learner.
+
+        Args:
+            learner: with NCGC's self-supervision.
+            seed: of the dropout.
+        """
 
     def watching(self, watch: Watcher | None) -> Watcher | None:
         """The watcher to call after every epoch."""

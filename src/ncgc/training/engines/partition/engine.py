@@ -75,6 +75,8 @@ class Layout(Protocol):
 class Partition:
     """Trains on the parts of a graph in an order drawn anew every epoch, with a halo around each.
 
+    An :class:`ncgc.training.trainer.Engine`; its parts are in one process or in several, see :class:`Layout`.
+
     Args:
         learner: the weights in training, with NCGC's self-supervision.
         layout: the parts.

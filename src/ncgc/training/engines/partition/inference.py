@@ -205,6 +205,13 @@ class RowOperators(GraphOperators):
 def slice_rows(matrix: sparse.csr_array, rows: slice) -> SparseMatrix:
     """Consecutive rows of a CSR matrix, without a copy of its columns and values.
 
+    Args:
+        matrix: n×c.
+        rows: b consecutive ones.
+
+    Returns:
+        b×c.
+
     >>> slice_rows(sparse.csr_array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), slice(1, 3)).csr.to_dense()
     tensor([[0., 2.],
             [3., 0.]], dtype=torch.float64)

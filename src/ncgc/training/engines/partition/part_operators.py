@@ -177,6 +177,8 @@ class PartOperators(GraphOperators):
 
 
 class Sized(Protocol):
+    """What a :class:`Cache` can hold."""
+
     @property
     def nbytes(self) -> int:
         """Bytes that it takes."""
