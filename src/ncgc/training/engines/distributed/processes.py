@@ -47,6 +47,7 @@ class SeveralProcesses:
 
     @property
     def ids(self) -> torch.Tensor:
+        """(m,) numbers of this process's nodes."""
         return torch.from_numpy(self.operators.part.owned)
 
     def seeds(self, drawn: np.ndarray) -> list[int]:
