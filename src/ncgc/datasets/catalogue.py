@@ -1,4 +1,4 @@
-"""The data sets known by name: documented sizes, the files of each, and its family, which decides how splits are drawn."""
+"""The data sets known by name: documented sizes, files, and the family, which decides how splits are drawn."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def download(info: DatasetInfo, root: Path, check: Callable[[Path], Any]) -> Pat
     Args:
         info: the data set.
         root: the folder to write into.
-        check: reads the downloaded folder and raises a DatasetError if it holds something else (a login page, say).
+        check: reads the downloaded folder and raises a DatasetError if it holds something else (such as a login page).
 
     Returns:
         The folder of the files, ``<root>/<title>/raw``.

@@ -24,10 +24,10 @@ VALIDATION_NODES = 500
 def read_planetoid(folder: Path, name: str) -> Graph:
     """Read a Planetoid data set with its public split.
 
-    Row i of ``tx`` is the node ``test.index[i]``. Numbers missing from ``test.index`` (15 nodes of CiteSeer; often called
-    isolated, but each has a neighbour or two) become nodes with all-zero features and class 0: the argmax of an empty
-    one-hot row, as in PyG.
-    The public split is train = the first len(y) nodes, validation = the next 500, test = sorted ``test.index``.
+    Row i of ``tx`` is the node ``test.index[i]``. Numbers missing from ``test.index`` (15 nodes of CiteSeer; often
+    called isolated, but each has a neighbour or two) become nodes with all-zero features and class 0: the argmax of an
+    empty one-hot row, as in PyG. The public split is train = the first len(y) nodes, validation = the next 500, test =
+    sorted ``test.index``.
 
     Args:
         folder: with the eight files.

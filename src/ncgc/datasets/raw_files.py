@@ -1,4 +1,4 @@
-"""Raw files of data sets: pickles read without running anything that may be hidden in them, and errors for damaged files.
+"""Raw files of data sets: pickles read without running any code hidden in them, and errors for damaged files.
 
 A pickle is a program: the plain loader calls whatever function it names. Here a name resolves only if it is one of the
 few that a numpy array, a CSR matrix or a dictionary of lists is written with; any other refuses the file.

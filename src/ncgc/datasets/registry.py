@@ -31,7 +31,7 @@ def load_dataset(name: str, *, root: str | Path | None = None, download: bool = 
 
     Args:
         name: digits, cora, citeseer, pubmed, computers, photo, cs or physics, in any case.
-        root: a folder to look in first; it must exist, and is never written to.
+        root: a folder to search first; it must exist, and is never written to.
         download: whether to download the files into the cache folder when they are in none of the folders.
 
     Returns:
@@ -67,7 +67,7 @@ def available(root: str | Path | None = None) -> list[DatasetInfo]:
     """All known data sets, with the folder each was found in.
 
     Args:
-        root: a folder to look in first.
+        root: a folder to search first.
 
     Returns:
         The entries, in the order of the catalogue.
@@ -97,7 +97,7 @@ def search_roots(root: str | Path | None = None) -> list[Path]:
     """The folders searched for data sets.
 
     Args:
-        root: a folder to look in first; it must exist.
+        root: a folder to search first; it must exist.
 
     Returns:
         ``root``, $NCGC_DATA where set, and the cache folder, in this order; the last two may be missing.

@@ -1,7 +1,7 @@
 """Calibrated confidence: a temperature for the logits, and the confidence that gives a wanted accuracy.
 
-Both are learnt from nodes whose labels the model was not trained on: validation nodes where there are some, otherwise the
-training nodes, each predicted by a model that was fitted without its label (cross-fitting).
+Both are learnt from nodes whose labels the model was not trained on: validation nodes where there are some, otherwise
+the training nodes, each predicted by a model that was fitted without its label (cross-fitting).
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class Calibration:
             accuracy: wanted, between 0 and 1.
 
         Returns:
-            c, by the nodes that the temperature was learnt from: 0 where all of them together are accurate enough, infinite
-            where no ten of them are, so that no node passes.
+            c, by the nodes that the temperature was learnt from: 0 where all of them together are accurate enough,
+            infinite where no ten of them are, so that no node passes.
 
         Raises:
             ParameterError: for an accuracy out of range.

@@ -78,7 +78,7 @@ def macro_f1(predicted: np.ndarray, truth: np.ndarray, num_classes: int) -> floa
 
 
 def expected_calibration_error(probabilities: np.ndarray, truth: np.ndarray, bins: int = 15) -> float:
-    """Σ_b |B_b|/n · |accuracy(B_b) − confidence(B_b)| over equal-width bins of the largest probability (Guo et al., 2017).
+    """Σ_b |B_b|/n · |accuracy(B_b) − confidence(B_b)| over equal-width bins of the confidence (Guo et al., 2017).
 
     Args:
         probabilities: (m, K).

@@ -1,4 +1,4 @@
-"""Feature matrices, CSR or dense: column means, row normalisation, and the normaliser a model keeps for other graphs."""
+"""Feature matrices, CSR or dense: column means, row normalisation, and the normaliser that a model keeps."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class FeatureNormalizer:
     def fit(cls, graph: Graph, kind: str) -> FeatureNormalizer:
         """Learn the column means where ``kind`` needs them and the features are dense.
 
-        Rows of many positive numbers all point the same way, and a network spends its first epochs unlearning that. With
-        few non-zeros the mean is near zero anyway, and subtracting it would make X dense.
+        Rows of many positive numbers all point the same way, and a network spends its first epochs unlearning that.
+        With few non-zeros the mean is near zero anyway, and subtracting it would make X dense.
 
         Args:
             graph: the graph to learn from.

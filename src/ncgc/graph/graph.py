@@ -70,7 +70,8 @@ class Graph:
             edges: (m, 2) node numbers.
             features: (n, D) numbers, dense or a scipy sparse matrix.
             labels: (n,) class indices, -1 where unknown; None where all are.
-            weights: (m,) positive edge weights; the largest of duplicates and of the two directions is kept. None for 1.
+            weights: (m,) positive edge weights; the largest of duplicates and of the two directions is kept. None for
+                1.
             num_nodes: n; default: the number of feature rows.
             classes: (K,) class names; default: 0 to the largest label.
             node_ids: (n,) unique names of the nodes; default: 0..n-1.

@@ -1,4 +1,4 @@
-"""Checked arrays from user input, and checks that a graph is consistent and fits a model; errors say what to do."""
+"""Checked arrays from user input, and checks that a graph is consistent and fits a model."""
 
 from __future__ import annotations
 

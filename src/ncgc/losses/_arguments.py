@@ -1,4 +1,4 @@
-"""Arguments of the losses, checked by the declarations of NCGC's hyper-parameters: one range and one message form each."""
+"""Arguments of the losses, checked by the declarations of NCGC's hyper-parameters."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def soft_cross_entropy(
     Args:
         logits: (n, K).
         targets: (m, K) non-negative rows, usually from :func:`ncgc.losses.sinkhorn`; detached here.
-        index: (m,) rows of ``logits`` that the targets belong to, all n in order if ``None``. They must be distinct: the
-            gradient is written to them, not added.
+        index: (m,) rows of ``logits`` that the targets belong to, all n in order if ``None``. They must be distinct:
+            the gradient is written to them, not added.
         count: divisor of the sum over rows where it is not m, such as the number of rows in the whole graph.
 
     Returns:
@@ -90,8 +90,8 @@ def hard_cross_entropy(logits: Tensor, labels: Tensor, count: int | None = None)
     Args:
         logits: (m, K).
         labels: (m,) classes, 0 to K−1.
-        count: divisor of the sum over rows where it is not m, such as the number of labelled nodes in the whole graph; the
-            loss is then 0 without rows.
+        count: divisor of the sum over rows where it is not m, such as the number of labelled nodes in the whole graph;
+            the loss is then 0 without rows.
 
     Returns:
         The loss, a scalar.

@@ -162,8 +162,8 @@ def initial_centroids(
         k: number of centroids.
         method: ``"kmeans"``, or ``"random"`` for the embeddings of k random nodes.
         seed: of this draw; no global generator is touched.
-        reduction: collects the drawn rows, where ``embeddings`` hold some of the rows; the result does not depend on how
-            they are distributed.
+        reduction: collects the drawn rows, where ``embeddings`` hold some of the rows; the result does not depend on
+            how they are distributed.
 
     Returns:
         (k, d).

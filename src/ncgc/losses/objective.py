@@ -42,7 +42,8 @@ class ObjectiveSettings:
         prior_momentum: momentum of :class:`ncgc.losses.PriorEstimate`.
         prior_shrinkage: shrinkage of :class:`ncgc.losses.PriorEstimate`.
         use_sinkhorn: ``False`` takes the predicted probabilities as pseudo-labels (the paper's ablation).
-        pseudo_label_scores: input of Sinkhorn: ``"probabilities"`` (the paper), ``"log_probabilities"`` or ``"logits"``.
+        pseudo_label_scores: input of Sinkhorn: ``"probabilities"`` (the paper), ``"log_probabilities"`` or
+            ``"logits"``.
         warmup: epochs on the labels alone. With all losses from the first epoch, accuracy on Cora falls by 2 points.
         ramp: epochs after the warm-up in which the weights of KL and pseudo-labels grow to their full size.
 
@@ -90,12 +91,14 @@ class Objective:
         train_index: (l,) labelled nodes.
         train_labels: (l,) their classes, 0 to K−1: the only labels that are used.
         unlabelled_index: (u,) distinct nodes that get pseudo-labels; none of them labelled.
-        reduction: completes sums over nodes, where these are some nodes of the graph. Each part is then the sum over the
-            local nodes divided by the count in the whole graph, so that the parts of all processes add up to the loss.
+        reduction: completes sums over nodes, where these are some nodes of the graph. Each part is then the sum over
+            the local nodes divided by the count in the whole graph, so that the parts of all processes add up to the
+            loss.
 
     Attributes:
         prior: (K,) class shares that the next pseudo-labels are balanced toward.
-        marginal_error: total variation between them and the shares of the latest pseudo-labels; ``None`` before the first.
+        marginal_error: total variation between them and the shares of the latest pseudo-labels; ``None`` before the
+            first.
 
     Raises:
         ParameterError: if nodes and labels do not fit together.
@@ -226,7 +229,8 @@ class Objective:
             logits: (n, K).
             centroids: C, (K, d); ``None`` leaves out the KL part.
             epoch: counted from 0.
-            source_logits: (n, K) logits for the pseudo-labels, such as those of an evaluation pass; ``logits`` if ``None``.
+            source_logits: (n, K) logits for the pseudo-labels, such as those of an evaluation pass; ``logits`` if
+                ``None``.
             targets: (u, K) pseudo-labels, where they are known already.
 
         Returns:

@@ -1,6 +1,7 @@
 """Sinkhorn–Knopp: balanced soft targets out of the current predictions.
 
-Cuturi, *Sinkhorn distances* (2013); relaxed marginals: Chizat et al., *Scaling algorithms for unbalanced transport* (2016).
+Cuturi, *Sinkhorn distances* (2013); relaxed marginals: Chizat et al., *Scaling algorithms for unbalanced transport*
+(2016).
 """
 
 from __future__ import annotations
@@ -39,21 +40,21 @@ def sinkhorn(
 ) -> Tensor:
     r"""Soft targets Ψ whose rows sum to 1 and whose columns sum to n·b, exactly or, with κ < 1, approximately.
 
-    With L = scores/ε, Ψ is the maximiser of ⟨Ψ, scores⟩ + ε·H(Ψ) − λ·KL(Ψᵀ1 ‖ n·b) over the matrices with rows that sum to
-    1, reached by T rounds of columns, then rows, from f = g = 0:
+    With L = scores/ε, Ψ is the maximiser of ⟨Ψ, scores⟩ + ε·H(Ψ) − λ·KL(Ψᵀ1 ‖ n·b) over the matrices with rows that sum
+    to 1, reached by T rounds of columns, then rows, from f = g = 0:
 
         f_k = κ · ( log(n b_k) − logsumexp_i(L_ik + g_i) ),      g_i = −logsumexp_k(L_ik + f_k),      κ = λ/(λ+ε)
 
         Ψ_ik = exp(L_ik + f_k + g_i)
 
-    κ = 1 (λ = ∞) is the paper's Sinkhorn–Knopp; κ = 0 is ``softmax(scores/ε)``. In between, the result depends on κ and,
-    once converged, not on T (each round shrinks the distance to it at least κ-fold). This is POT's
-    ``ot.unbalanced.sinkhorn_unbalanced(a, b, -scores, ε, reg_m=(inf, λ), reg_type="entropy")`` with a = 1/n, times n, and
-    λ = ε·κ/(1−κ). (POT's ``reg_type="kl"`` measures the entropy against a·bᵀ instead: as κ → 0 it tends to
+    κ = 1 (λ = ∞) is the paper's Sinkhorn–Knopp; κ = 0 is ``softmax(scores/ε)``. In between, the result depends on κ
+    and, once converged, not on T (each round shrinks the distance to it at least κ-fold). This is POT's
+    ``ot.unbalanced.sinkhorn_unbalanced(a, b, -scores, ε, reg_m=(inf, λ), reg_type="entropy")`` with a = 1/n, times n,
+    and λ = ε·κ/(1−κ). (POT's ``reg_type="kl"`` measures the entropy against a·bᵀ instead: as κ → 0 it tends to
     b_k·exp(L_ik), not to the plain softmax; with a uniform b the two are the same.)
 
-    Computed as scalings of one kernel exp(L), which is rebuilt, or a column summed in the log domain, only where float32
-    would run out of exponents: finite and correct from ε = 1e-3 to 10.
+    Computed as scalings of one kernel exp(L), which is rebuilt, or a column summed in the log domain, only where
+    float32 would run out of exponents: finite and correct from ε = 1e-3 to 10.
 
     Defaults are the paper's; NCGC passes its own.
 

@@ -118,7 +118,7 @@ class NodeClassifier(Declared, BaseEstimator):
     # ---------------------------------------------------------------- what a subclass defines
 
     def _solve(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
-        """Label all nodes. Training may use the labels of ``split.train`` alone, the choice of an epoch ``split.val``."""
+        """Label all nodes. Training may use the labels of ``split.train``, the choice of an epoch ``split.val``."""
         raise TypeError(f"{type(self).__name__} must define _solve(graph, split, options).")
 
     def _predict_other(self, graph: Graph) -> Prediction:
@@ -126,7 +126,7 @@ class NodeClassifier(Declared, BaseEstimator):
         raise TypeError(f"{type(self).__name__} must define _predict_other(graph).")
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        """What a model file keeps of a fit beside the parameters, by name; of a classifier that is :attr:`inductive`."""
+        """Arrays by name that a model file keeps of a fit; of a classifier that is :attr:`inductive`."""
         raise TypeError(f"{type(self).__name__} must define _arrays().")
 
     def _details(self) -> dict[str, Any]:
@@ -220,7 +220,8 @@ class NodeClassifier(Declared, BaseEstimator):
             graph: the graph; of its labels, training sees those of ``split.train`` alone.
             split: which nodes train, validate and test; default: every labelled node trains, none validates.
             watch: called after each epoch with its number and quantities, for a progress bar.
-            checkpoint: where to keep the state of the training, and whether to resume it; of a :attr:`resumable` classifier.
+            checkpoint: where to keep the state of the training, and whether to resume it; of a :attr:`resumable`
+                classifier.
             group: the processes that train together; of one that :attr:`trains_in_processes`.
 
         Returns:
@@ -353,8 +354,8 @@ class NodeClassifier(Declared, BaseEstimator):
 
         Args:
             graph: another graph with the same features; default: the fitted graph.
-            nodes: nodes with a label, as numbers or a mask; default: the test nodes of the split, or all labelled nodes of
-                another graph.
+            nodes: nodes with a label, as numbers or a mask; default: the test nodes of the split, or all labelled nodes
+                of another graph.
 
         Returns:
             The share of these nodes that is predicted right.

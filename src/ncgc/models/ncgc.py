@@ -40,14 +40,15 @@ class NCGC(NCGCParameters, NodeClassifier):
     A GNN with soft orthogonal layers, trained on L = L_class + L_KL + L_PL: cross-entropy on the labelled nodes, deep
     embedded clustering over all, and Sinkhorn-balanced pseudo-labels on the unlabelled. The parameters are declared in
     :class:`ncgc.params.ncgc.NCGCParameters` and described by ``ncgc train --help``; the four switches
-    ``soft_orthogonality``, ``kl``, ``pl`` and ``sinkhorn`` take parts out for ablation, and all off but ``sinkhorn`` is the
-    plain backbone. What is not given comes from the recipe of the backbone, such as eight layers for GCNII.
+    ``soft_orthogonality``, ``kl``, ``pl`` and ``sinkhorn`` take parts out for ablation, and all off but ``sinkhorn`` is
+    the plain backbone. What is not given comes from the recipe of the backbone, such as eight layers for GCNII.
 
     Fitted attributes, beside those of :class:`NodeClassifier`:
         network_: the trained :class:`SOGN`. normalizer_: how features were normalised; every other graph's are too.
         prior_: (K,) class shares that the last pseudo-labels were balanced toward.
         centroids_: (K, d) cluster centroids, or None without the KL part.
-        clusters_: (n,) the cluster of every node: k-means on the trained embeddings, or the prototypes without the KL part.
+        clusters_: (n,) the cluster of every node: k-means on the trained embeddings, or the prototypes without the KL
+            part.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

@@ -63,7 +63,7 @@ class TrainingData:
 
     @property
     def seen(self) -> GraphOperators:
-        """What an evaluation pass goes over: the receptive field of the validation nodes where it is limited, or all nodes."""
+        """Operators of an evaluation pass: the receptive field of the validation nodes if limited, else all nodes."""
         return self.around_watched if self.depth is not None and len(self.watched) else self.operators
 
     def _around(self, nodes: Tensor) -> GraphOperators:
@@ -89,12 +89,13 @@ class TrainingData:
 class NetworkClassifier(NodeClassifier):
     """A method with a network, a loss on it, and a rule for the epoch to keep.
 
-    A simple one defines :meth:`network` alone; :meth:`loss`, :meth:`groups` and :meth:`train` may be overridden. The network
-    is called as ``network(operators, generator)`` and returns an :class:`ncgc.nn.Output` for all nodes. In training mode it
-    draws its dropout from that generator, so that the global one is never used.
+    A simple one defines :meth:`network` alone; :meth:`loss`, :meth:`groups` and :meth:`train` may be overridden. The
+    network is called as ``network(operators, generator)`` and returns an :class:`ncgc.nn.Output` for all nodes. In
+    training mode it draws its dropout from that generator, so that the global one is never used.
 
     Class attributes:
-        keep: the rule for the epoch to keep, of :class:`ncgc.training.KeepEpoch`. keep_options: its window and the like.
+        keep: the rule for the epoch to keep, of :class:`ncgc.training.KeepEpoch`. keep_options: its window and the
+            like.
     """
 
     inductive = True
@@ -134,8 +135,8 @@ class NetworkClassifier(NodeClassifier):
     def depth(self) -> int | None:
         """How many layers let a node see its neighbours; None for a network that sees further, or a sum over all nodes.
 
-        A network that takes layer i's matrices from ``operators.of_layer(i)`` is then trained on the receptive field of the
-        training nodes and evaluated on that of the validation nodes: the same loss and gradient for less work.
+        A network that takes layer i's matrices from ``operators.of_layer(i)`` is then trained on the receptive field of
+        the training nodes and evaluated on that of the validation nodes: the same loss and gradient for less work.
         """
         return None
 
@@ -217,8 +218,8 @@ class NetworkClassifier(NodeClassifier):
             split: which nodes train and validate.
 
         Returns:
-            This method's rule; without validation nodes :class:`ncgc.training.Stationary`, or the last epoch where there is
-            no :meth:`evaluation_interval`.
+            This method's rule; without validation nodes :class:`ncgc.training.Stationary`, or the last epoch where
+            there is no :meth:`evaluation_interval`.
         """
         return self.stopping_rule_by(self.keep, graph, split, **self.keep_options)
 

@@ -1,4 +1,4 @@
-"""The receptive field of a few nodes: all that two layers need to know of a graph to say something of them."""
+"""The receptive field of a few nodes: all of a graph that two layers need to classify them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every classifier by name: NCGC, and one for each file of ``baselines``. docs/adding-a-method.md shows how to add one."""
+"""Every classifier by name: NCGC and those of ``baselines``. docs/adding-a-method.md shows how to add one."""
 
 from __future__ import annotations
 

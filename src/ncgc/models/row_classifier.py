@@ -43,7 +43,7 @@ class RowNetwork(Protocol):
 
 
 class RowClassifier(NetworkClassifier):
-    """A method that trains a :class:`RowNetwork` on the training rows of S·X, made once, and evaluates the validation rows.
+    """A method that trains a :class:`RowNetwork` on some rows of S·X, made once, and evaluates the validation rows.
 
     An epoch has no product with the graph, and its cost does not grow with the number of nodes.
     """

@@ -45,7 +45,8 @@ def joined(stages: Sequence[TrainingResult]) -> TrainingResult:
         stages: at least one.
 
     Returns:
-        A result whose epochs are counted through, with a column ``stage`` in the history; the epoch kept is that of the last.
+        A result with consecutive epochs and a column ``stage`` in the history; the last stage decides which
+        epoch is kept.
     """
     history, offset, seconds = History(), 0, 0.0
     best = 0

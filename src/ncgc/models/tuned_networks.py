@@ -17,8 +17,8 @@ from ncgc.params.parameter import declared
 class Tuned(NetworkClassifier, hidden=512, dropout=0.7, learning_rate=0.001, epochs=500, patience=None, features="raw"):
     """What GCN*, GAT* and GraphSAGE* share (Luo et al., 2024): the network, its settings and the rule to keep an epoch.
 
-    H_l = dropout(ReLU(norm(conv(H_{l−1}) [+ H_{l−1}·R_l + r_l]))), Z = H_L·V + c; features as they are and never dropped, L2
-    on all parameters, the epoch of highest validation accuracy out of all.
+    H_l = dropout(ReLU(norm(conv(H_{l−1}) [+ H_{l−1}·R_l + r_l]))), Z = H_L·V + c; features as they are and never
+    dropped, L2 on all parameters, the epoch of highest validation accuracy out of all.
     """
 
     keep = "accuracy"
@@ -51,7 +51,7 @@ class Tuned(NetworkClassifier, hidden=512, dropout=0.7, learning_rate=0.001, epo
 
 
 class TunedNetwork(nn.Module):
-    """Layers with norm and residual around any convolution, and one linear map; the last hidden states are the embeddings."""
+    """Layers with norm and residual around any convolution, then a linear map of the last hidden states."""
 
     def __init__(
         self,

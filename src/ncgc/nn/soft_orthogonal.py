@@ -125,7 +125,7 @@ class WrappedLayer(Layer):
 
 @contextmanager
 def _randomness_from(forward_pass: ForwardPass) -> Iterator[None]:
-    """PyG layers draw dropout from the global generator: in training it is seeded from our own and restored afterwards."""
+    """Seed the global generator, from which PyG layers draw dropout, from our own; restore it afterwards."""
     if not forward_pass.training or forward_pass.generator is None:
         yield
         return

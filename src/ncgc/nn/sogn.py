@@ -34,8 +34,8 @@ class SOGN(nn.Module):
 
         H⁰ = X,    H^{l+1} = dropout(σ(norm(P(Z) − β·Z̃Z̃ᵀZ [+ H^l·R]))),    Y' = softmax(H·W_proto)
 
-    The head W_proto (d×K, no bias) holds the class prototypes for labelled nodes and the cluster centroids for all others.
-    Defaults are NCGC's.
+    The head W_proto (d×K, no bias) holds the class prototypes for labelled nodes and the cluster centroids for all
+    others. Defaults are NCGC's.
 
     Args:
         in_features: D, columns of X.

@@ -5,8 +5,9 @@ For node i, neighbour j and head h, with s = Z_h·a_src and t = Z_h·a_dst,
     e_ij = LeakyReLU(s_j + t_i),   α_ij = w_ij·exp(e_ij) / Σ_k w_ik·exp(e_ik),   out_i = Σ_j α_ij·Z_j,
 
 where w are the edge weights (1 in an unweighted graph, which gives GAT as published). The sum is one sparse product per
-head with α as CSR values, to which −β·Z̃Z̃ᵀZ + bias is added in place. Backward, with U = dL/dout: dZ = αᵀU plus the soft
-orthogonal term's, and dα is U·Zᵀ sampled on the pattern; sums over a row are sparse products with a vector of ones.
+head with α as CSR values, to which −β·Z̃Z̃ᵀZ + bias is added in place. Backward, with U = dL/dout: dZ = αᵀU plus the
+soft orthogonal term's, and dα is U·Zᵀ sampled on the pattern; sums over a row are sparse products with a vector of
+ones.
 """
 
 from __future__ import annotations

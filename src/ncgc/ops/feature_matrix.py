@@ -20,8 +20,8 @@ from ncgc.ops.dropout import dropout, keep_factors, random_bytes
 from ncgc.ops.row_generator import RandomSource
 from ncgc.ops.sparse import SparseMatrix, product
 
-# A sparse product runs at about a tenth of the speed of a dense one for the same number of multiplications, so sparse is
-# faster below about a tenth of non-zeros; we switch to dense a little earlier, since its time varies less.
+# A sparse product runs at about a tenth of the speed of a dense one for the same number of multiplications, so sparse
+# is faster below about a tenth of non-zeros; we switch to dense a little earlier, since its time varies less.
 SPARSE_COST = 10.0
 DENSE_FROM = 0.06
 # A dropout draw costs as much as a product with few columns, and sparse X has fewer entries to draw for.

@@ -1,8 +1,8 @@
 """Keep freed memory for the next epoch instead of returning it to the system.
 
 Every epoch allocates and frees the same n×d buffers. Above a threshold (at most 32 MiB) glibc's allocator maps such a
-buffer anew each time, and the system clears every page again on first use: a fifth of an epoch on a graph like CS. Inside
-:func:`kept_memory` the threshold is raised; on leaving it is restored and the memory returned.
+buffer anew each time, and the system clears every page again on first use: a fifth of an epoch on a graph like CS.
+Inside :func:`kept_memory` the threshold is raised; on leaving it is restored and the memory returned.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Beside the edges, only sums over nodes connect the nodes: the Gram matrix ZᵀZ of the soft orthogonal term (d×d), the
 columns that Sinkhorn balances (K), the cluster frequencies f_k = Σ_i Q_ik (K), the mean prediction behind an estimated
 prior (K), and the losses. Kernels and losses pass what they summed over the local rows to a ``Reduction`` and continue
-with its result. In one process with the whole graph that is the same tensor (:data:`ALONE`); in several processes it is an
-all-reduce, and with partitions a running estimate. The size of what is passed never depends on n.
+with its result. In one process with the whole graph that is the same tensor (:data:`ALONE`); in several processes it is
+an all-reduce, and with partitions a running estimate. The size of what is passed never depends on n.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """RowGenerator: a counter-based random generator, whose bytes depend on seed, step, call and *global* row alone.
 
-torch.Generator is one stream of numbers, so what a row gets depends on how many rows were drawn before it. Here every byte
-is a hash (splitmix64, Steele et al. 2014) of these four numbers and its column. A row therefore gets the same bytes in every
-process and partition, also as a halo row. The only state is the step and the number of calls in it, so training resumes
-from a checkpoint with the random numbers it would have had.
+torch.Generator is one stream of numbers, so what a row gets depends on how many rows were drawn before it. Here every
+byte is a hash (splitmix64, Steele et al. 2014) of these four numbers and its column. A row therefore gets the same
+bytes in every process and partition, also as a halo row. The only state is the step and the number of calls in it, so
+training resumes from a checkpoint with the random numbers it would have had.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """A whole soft orthogonal layer P·Z − β·Z̃Z̃ᵀZ + b, Z = H·W, with a cheaper gradient for the first layer.
 
-In the first layer H = X is constant and needs no gradient. The Gram matrix of Z = X·W is G = WᵀF with F = XᵀZ (D×d), or F = (XᵀX)·W with XᵀX computed once when X is dense. The gradient
-of W may leave out everything n×d that only dZ would need (U is the incoming gradient, S = dG + dGᵀ):
+In the first layer H = X is constant and needs no gradient. The Gram matrix of Z = X·W is G = WᵀF with F = XᵀZ (D×d), or
+F = (XᵀX)·W with XᵀX computed once when X is dense. The gradient of W may leave out everything n×d that only dZ would
+need (U is the incoming gradient, S = dG + dGᵀ):
 
     dW = Xᵀ(P·U) − β·(XᵀU)·Mᵀ + F·S,     dM = −β·Wᵀ(XᵀU)          by two products with Xᵀ,
     dW = Xᵀ(P·U − β·U·Mᵀ) + F·S,         dM = −β·ZᵀU              by one, when X is wide and dense.
 
-Which is cheaper follows from the sizes (:func:`first_layer_algorithm`). Where P has far fewer rows than columns (r×n: the
-first r nodes and their neighbours), (P·X)·W multiplies r rows by W and P·(X·W) n of them (:func:`aggregate_first`).
+Which is cheaper follows from the sizes (:func:`first_layer_algorithm`). Where P has far fewer rows than columns (r×n:
+the first r nodes and their neighbours), (P·X)·W multiplies r rows by W and P·(X·W) n of them (:func:`aggregate_first`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from ncgc.ops.sparse import SparseMatrix
 def first_layer_algorithm(features: FeatureMatrix, width: int) -> str:
     """The cheapest gradient of the first layer, by counting multiplications.
 
-    In units of n·d², "plain" needs 3 + 10/16 beside X·W, Z·M and XᵀU; a sparse product costs about ten times its entries.
+    In units of n·d², "plain" needs 3 + 10/16 beside X·W, Z·M and XᵀU; a sparse product costs about ten times its
+    entries.
 
     Args:
         features: X, (n, D).
@@ -124,8 +126,8 @@ def soft_orthogonal_layer(
         matrix: propagation P, n×n, or r×n for the first r rows only.
         beta: strength β of the soft orthogonal term.
         bias: (d,) or None.
-        reduction: completes the d×d sums over rows, where ``h`` holds some of the rows. Every algorithm calls it with the
-            same sums in the same order, so that processes may choose different ones.
+        reduction: completes the d×d sums over rows, where ``h`` holds some of the rows. Every algorithm calls it with
+            the same sums in the same order, so that processes may choose different ones.
 
     Returns:
         (n, d), or (r, d).

@@ -1,4 +1,4 @@
-"""The rules behind "auto": values of parameters from the features, the edges and the number of labels, never from label values."""
+"""The rules behind "auto": parameters from features, edges and the number of labels, never from label values."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def automatic_relaxation(labels: int, num_classes: int, half_way: float = HALF_W
     """How exactly Sinkhorn balances the pseudo-labels: κ = k₀ / (k₀ + k), with k = labels / classes.
 
     There are two estimates of the logarithm of a class's share: uniform, with the variance σ² of how uneven classes are
-    in the world, and the model's own, with the variance s²/k after k labels per class. The best mixture weighs each by the
-    other's variance: κ = (s²/k) / (s²/k + σ²) = k₀/(k₀+k), k₀ = s²/σ². In Sinkhorn with relaxed marginals κ is exactly
-    this weight, on the logarithms of the shares.
+    in the world, and the model's own, with the variance s²/k after k labels per class. The best mixture weighs each by
+    the other's variance: κ = (s²/k) / (s²/k + σ²) = k₀/(k₀+k), k₀ = s²/σ². In Sinkhorn with relaxed marginals κ is
+    exactly this weight, on the logarithms of the shares.
 
     Args:
         labels: number of training labels.

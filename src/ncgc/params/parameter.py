@@ -161,10 +161,10 @@ def declared(default: Any, help: str, *, kind: type | None = None, group: str = 
 
 
 class Declared:
-    """A class whose constructor is made from the parameters declared in its body and in its bases, as scikit-learn needs it.
+    """A class whose constructor is made, as scikit-learn needs it, from the parameters declared in it and its bases.
 
-    ``class Wide(Narrow, hidden=64)`` is Narrow with another default; ``class Bare(Narrow, without=("hidden",))`` does not
-    have that parameter.
+    ``class Wide(Narrow, hidden=64)`` is Narrow with another default; ``class Bare(Narrow, without=("hidden",))`` does
+    not have that parameter.
 
     Attributes:
         PARAMETERS: every parameter by name, ``random_state`` last.

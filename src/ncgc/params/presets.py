@@ -10,9 +10,9 @@ NCGC has one file for each set of settings (default, tuned, paper):
 
 The narrower table wins. Settings without tables for data sets hold for all of them.
 
-Every other method has a file in ``settings/methods/``: a table [common], one for each data set, and between them [large], for the
-Amazon and Coauthor graphs, where few authors give settings and runs are long, and [amazon], for Photo and Computers, whose
-features are dense.
+Every other method has a file in ``settings/methods/``: a table [common], one for each data set, and between them
+[large], for the Amazon and Coauthor graphs, where few authors give settings and runs are long, and [amazon], for Photo
+and Computers, whose features are dense.
 """
 
 from __future__ import annotations

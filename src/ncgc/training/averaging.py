@@ -1,4 +1,4 @@
-"""Averages over the epochs: of the weights, to evaluate with and to keep, and of the predictions, to make pseudo-labels of."""
+"""Averages over epochs: of the weights, to evaluate and keep, and of the predictions, for pseudo-labels."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ class WeightAverage:
 
 
 class PredictionAverage:
-    """P̄ ← d_t·P̄ + (1−d_t)·softmax(logits) after every epoch, with d_t = min(d, t/(t+9)): a mean at first, then one that forgets.
+    """P̄ ← d_t·P̄ + (1−d_t)·softmax(logits) after every epoch, with d_t = min(d, t/(t+9)).
 
-    Predictions with few labels swing from epoch to epoch, on Computers by several points of accuracy. Pseudo-labels from a
-    bad epoch are learnt and stay; their average is about as good as the best epochs.
+    Predictions with few labels swing from epoch to epoch, on Computers by several points of accuracy. Pseudo-labels
+    from a bad epoch are learnt and stay; their average is about as good as the best epochs.
 
     Args:
         memory: d, from 0 to 1.

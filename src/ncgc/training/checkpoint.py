@@ -2,10 +2,11 @@
 
     DIR/epoch-000020/            appears in one rename, when everything in it is on the disk
         state.safetensors        what all processes share
-        rows-0.safetensors …     what each process knows of its nodes, with their numbers: any number of processes may read it
+        rows-0.safetensors …     the nodes of each process, with their numbers: any number of processes may read it
         checkpoint.json          numbers, and the checksum of every file
 
-The last :data:`KEPT` are kept. Nothing is unpickled. Where processes disagree on which one is whole, they use the latest that all can read.
+The last :data:`KEPT` are kept. Nothing is unpickled. Where processes disagree on which one is whole, they use the
+latest that all can read.
 """
 
 from __future__ import annotations
@@ -242,7 +243,7 @@ class Checkpoints:
             ) from None
 
     def _tidy(self, latest: Path) -> None:
-        """Remove what is older than the last :data:`KEPT`, and what is newer than the latest: it was damaged, and passed over."""
+        """Remove all but the last :data:`KEPT`, and those newer than the latest, which are damaged and were skipped."""
         found = self.found()
         older = [folder for folder in found if folder.name < latest.name]
         for folder in [folder for folder in found if folder.name > latest.name] + older[KEPT - 1 :]:
@@ -294,14 +295,15 @@ class Checkpoints:
 
         Args:
             trainer: that has not begun.
-            resume: whether to go on. A job may be killed before its first checkpoint, so a folder without one is a warning.
+            resume: whether to go on. A job may be killed before its first checkpoint, so a folder without one is a
+                warning.
 
         Returns:
             The epoch of the checkpoint; 0 where training starts with the first epoch.
 
         Raises:
-            CheckpointError: if the folder has checkpoints and ``resume`` is False, since they would be mixed with those of
-                this training; or if not all processes see the same folder.
+            CheckpointError: if the folder has checkpoints and ``resume`` is False, since they would be mixed with those
+                of this training; or if not all processes see the same folder.
         """
         found = self.found()
         seen = self.peers.counts(len(found))
@@ -337,7 +339,7 @@ class Checkpoints:
         return snapshot.epoch
 
     def latest(self) -> Snapshot:
-        """The latest checkpoint that every process can read; a damaged one is named in a warning and the one before it is tried."""
+        """The latest checkpoint that every process can read; damaged ones are skipped with a warning."""
         folders, damaged = self.found(), list[str]()
         while True:
             snapshot, folders = self._first_whole(folders, damaged)
@@ -393,7 +395,7 @@ class Checkpoints:
         return Snapshot(index["epoch"], State(load_file(folder / STATE), self._own(shards), index["values"]))
 
     def _own(self, shards: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-        """The rows of this process's nodes, whoever wrote them."""
+        """The rows of this process's nodes, whichever process wrote them."""
         ids, order = torch.cat([shard.pop("ids") for shard in shards]).sort()
         place = torch.searchsorted(ids, self.ids).clamp_max_(max(len(ids) - 1, 0))
         if not torch.equal(ids[place], self.ids):

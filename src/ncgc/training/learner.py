@@ -1,4 +1,4 @@
-"""Learner: weights in training, the same for every engine; and SelfSupervision, what NCGC's losses remember between epochs."""
+"""Learner: weights in training, the same for every engine; SelfSupervision: the state of NCGC's losses."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ class Learner:
 
     @contextmanager
     def evaluation(self) -> Iterator[None]:
-        """Inside, the network is in evaluation mode, with the averaged weights if there are any, and records no gradients."""
+        """Context in evaluation mode, with the averaged weights if there are any, and without gradients."""
         training = self.network.training
         self.network.eval()
         try:

@@ -1,8 +1,8 @@
 """Adam, torch's own, that does not bring torch's compiler in; and the size of its steps over the epochs.
 
-The methods of torch's optimizers are wrapped for `torch.compile`: the first call imports `torch._dynamo` with all that it needs,
-which takes longer than many a training on a small graph. Nothing is compiled here, so the functions underneath are called. Where
-another version of torch wraps them otherwise, its methods are taken as they are.
+The methods of torch's optimizers are wrapped for `torch.compile`: the first call imports `torch._dynamo` with all that
+it needs, which takes longer than many a training on a small graph. Nothing is compiled here, so the functions
+underneath are called. Where another version of torch wraps them otherwise, its methods are taken as they are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """When to stop, and which epoch's weights to keep.
 
-NCGC's rules are :class:`BestValidation` and, without validation labels, :class:`StablePredictions`. Those of other papers are
-:class:`KeepEpoch`; they differ from paper to paper, and so do results. Without validation labels other methods have
-:class:`Stationary` or :class:`LastEpoch`.
+NCGC's rules are :class:`BestValidation` and, without validation labels, :class:`StablePredictions`. Those of other
+papers are :class:`KeepEpoch`; they differ from paper to paper, and so do results. Without validation labels other
+methods have :class:`Stationary` or :class:`LastEpoch`.
 """
 
 from __future__ import annotations
@@ -102,14 +102,15 @@ class _EveryEpoch:
 class BestValidation(_EveryEpoch):
     """Keeps the epoch of best validation accuracy, of equals the one with the lower validation loss.
 
-    Patience is counted only once the clustering losses are at full weight (``settled`` epochs), or a model that does not
-    improve during warm-up would never see them. Epochs before ``first`` count only if they are better by more than a
-    standard error √(a(1−a)/m) of m validation nodes: weights from the warm-up are those of the plain backbone, and a lucky
-    epoch among many is no reason to go back to it, while a clear loss is.
+    Patience is counted only once the clustering losses are at full weight (``settled`` epochs), or a model that does
+    not improve during warm-up would never see them. Epochs before ``first`` count only if they are better by more than
+    a standard error √(a(1−a)/m) of m validation nodes: weights from the warm-up are those of the plain backbone, and a
+    lucky epoch among many is no reason to go back to it, while a clear loss is.
 
-    Validation nodes drawn per class (as many of each) do not have the class shares of the graph, so their plain accuracy
-    favours the wrong epoch. ``weigh`` then takes Σ_k b_k·accuracy_k with b the shares predicted for all nodes by the epoch
-    of best balanced accuracy so far: one b for both epochs that are compared, and never that of an epoch that has collapsed.
+    Validation nodes drawn per class (as many of each) do not have the class shares of the graph, so their plain
+    accuracy favours the wrong epoch. ``weigh`` then takes Σ_k b_k·accuracy_k with b the shares predicted for all nodes
+    by the epoch of best balanced accuracy so far: one b for both epochs that are compared, and never that of an epoch
+    that has collapsed.
 
     Args:
         index: (m,) validation nodes, those of this process.
@@ -299,11 +300,12 @@ class LastEpoch:
 class Stationary(LastEpoch):
     """Keeps the average of the last weights, and stops where training only wanders: a rule without validation labels.
 
-    With a constant step size and dropout the predictions of single epochs differ by some per cent of the nodes to the end,
-    and by far more where steps are large (Meta-PN, PTA); those of weights averaged over half a window do not. Every
-    ``window`` epochs it evaluates. Let c be the share of nodes that changed their class since the last evaluation. While
-    training makes progress c falls, or more training labels are predicted right. It stops when no more training labels are
-    right than ever before and c is no smaller than at the evaluation before, or at most ``tolerance``.
+    With a constant step size and dropout the predictions of single epochs differ by some per cent of the nodes to the
+    end, and by far more where steps are large (Meta-PN, PTA); those of weights averaged over half a window do not.
+    Every ``window`` epochs it evaluates. Let c be the share of nodes that changed their class since the last
+    evaluation. While training makes progress c falls, or more training labels are predicted right. It stops when no
+    more training labels are right than ever before and c is no smaller than at the evaluation before, or at most
+    ``tolerance``.
 
     Args:
         index: (l,) training nodes.
@@ -353,8 +355,8 @@ class KeepEpoch(_EveryEpoch):
         index: (m,) validation nodes.
         labels: (m,) their classes.
         patience: epochs without a gain to stop after; None: no limit.
-        either: whether accuracy or loss, if as good as ever, counts as a gain (GAT, APPNP, GRAND), and not only a newly kept
-            epoch.
+        either: whether accuracy or loss, if as good as ever, counts as a gain (GAT, APPNP, GRAND), and not only a newly
+            kept epoch.
         window: stop when the loss exceeds the mean of the last ``window`` losses; None: never.
         window_after: the last epoch at which the window does not stop yet.
 

@@ -52,8 +52,8 @@ class Engine(Protocol):
 class Trainer:
     """Trains epoch after epoch: a step, an evaluation pass, and the best weights kept as a true copy.
 
-    It never sees a label: those of the training nodes are inside the engine's loss, those of the validation nodes inside
-    the stopping rule.
+    It never sees a label: those of the training nodes are inside the engine's loss, those of the validation nodes
+    inside the stopping rule.
 
     Args:
         engine: runs an epoch.
@@ -123,7 +123,7 @@ class Trainer:
         return "all epochs done"
 
     def _observe(self, epoch: int) -> dict[str, float] | None:
-        """What the stopping rule finds in the epoch; None if the step was so large that its predictions are not finite."""
+        """What the stopping rule finds in the epoch; None if the predictions are not finite."""
         if not self.stopping.evaluates(epoch):
             return self.stopping.observe(epoch, torch.zeros(0))
         logits = self.engine.evaluate()

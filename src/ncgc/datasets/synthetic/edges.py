@@ -1,8 +1,8 @@
 """The edges of a block model, block by block: the exact number, no duplicates, no self-loops.
 
-Nodes stand at places sorted by class (see ``nodes.py``), and the edges of a place are those to later places. A block holds
-the edges of a stretch of places, so that an edge can occur in one block only, which finds its duplicates by itself. The
-number of edges of every stretch is drawn first, from the mass of its pairs.
+Nodes stand at places sorted by class (see ``nodes.py``), and the edges of a place are those to later places. A block
+holds the edges of a stretch of places, so that an edge can occur in one block only, which finds its duplicates by
+itself. The number of edges of every stretch is drawn first, from the mass of its pairs.
 """
 
 from __future__ import annotations

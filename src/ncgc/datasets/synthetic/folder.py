@@ -1,8 +1,10 @@
 """A generated graph as a folder that `ncgc fit` reads, written block by block, whole or not at all.
 
-nodes.parquet    id, label (empty where unknown), split (train, val or test)               truth.parquet  id, label of all
-edges.parquet    source, target; each edge once                                            generate.toml  the settings
+nodes.parquet    id, label (empty where unknown), split (train, val or test)
+edges.parquet    source, target; each edge once
 features.npy     n×D float32, up to 128 features; features.npz, scipy's CSR, above
+truth.parquet    id, label of all
+generate.toml    the settings
 """
 
 from __future__ import annotations

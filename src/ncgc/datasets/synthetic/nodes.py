@@ -1,4 +1,4 @@
-"""The nodes of a block model: the class and the degree factor of each, laid out so that partners are found by bisection.
+"""The nodes of a block model: class and degree factor of each, laid out so that partners are found by bisection.
 
 Every block has its own random generator, by the seed, the purpose and the block's number: no block waits for another's
 draws, and nothing global is seeded.

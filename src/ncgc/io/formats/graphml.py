@@ -87,7 +87,7 @@ def write_graphml(graph: Graph, path: str | Path, features: bool = True) -> None
 
 
 def _check_safe(content: bytes, name: str) -> None:
-    """Raise an InputError for anything but XML, and for XML with declarations, whose entities could grow without bound."""
+    """Raise an InputError for anything but XML, and for XML with declarations: entities could grow without bound."""
     parser = expat.ParserCreate()
 
     def refuse(*declared: Any) -> None:

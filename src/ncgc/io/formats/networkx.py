@@ -63,8 +63,8 @@ def read_networkx(
     Args:
         graph: any networkx graph; directions and parallel edges are merged.
         features: None for the vectors under "x" where every node has one, otherwise all attributes but the label,
-            encoded; a list of attribute names; an (n, D) array in the order of the nodes; a .npz or .npy file; or "none"
-            for features made from the graph's structure.
+            encoded; a list of attribute names; an (n, D) array in the order of the nodes; a .npz or .npy file; or
+            "none" for features made from the graph's structure.
         label: the node attribute with the class; nodes without it are unlabelled.
         weight: the edge attribute with the weight, "weight" where present by default; edges without it weigh 1.
         kinds: {"attribute": "number" | "category" | "text" | "drop"} where the guess would be wrong.

@@ -36,7 +36,7 @@ class ModelRecord:
     """What a model file holds.
 
     Attributes:
-        about: what JSON can say of the model.
+        about: the part of the model that JSON can hold.
         arrays: its arrays by name.
         graph, split: what it was fitted on.
         format: the format it was read from.
@@ -62,7 +62,7 @@ def write_model(
 
     Args:
         folder: new or empty; with ``overwrite`` also one that holds a model, which then makes way.
-        about: what JSON can say of the model.
+        about: the part of the model that JSON can hold.
         arrays: its arrays by name.
         graph, split: what it was fitted on.
         overwrite: whether a model that is there is replaced.

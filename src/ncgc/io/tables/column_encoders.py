@@ -46,9 +46,9 @@ REMEDY = (
 def guess_kind(table: Table, name: str) -> tuple[str, str]:
     """Guess which kind of feature a column makes.
 
-    Numbers: all cells are numbers, except those clearly meant as one ("nan", "NA", "1,5"), which the encoder then reports
-    with their row. Text: mostly different cells of several words. Ids, short and nearly all different, are dropped: they
-    would let a model recognise nodes instead of describing them. The rest are categories.
+    Numbers: all cells are numbers, except those clearly meant as one ("nan", "NA", "1,5"), which the encoder then
+    reports with their row. Text: mostly different cells of several words. Ids, short and nearly all different, are
+    dropped: they would let a model recognise nodes instead of describing them. The rest are categories.
 
     Args:
         table: the node table.

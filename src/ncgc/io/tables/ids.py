@@ -83,7 +83,7 @@ def positions(cells: pa.ChunkedArray, ids: pa.ChunkedArray) -> np.ndarray:
     """Look up cells among ids. Numbers are compared with numbers; where one side is text, both are compared as text.
 
     Args:
-        cells: (m,) to look up.
+        cells: (m,) ids to find.
         ids: (n,) unique.
 
     Returns:

@@ -1,4 +1,4 @@
-"""`read_graph`: a Graph from a node table and an edge table. Whatever is guessed about the tables is reported in a note."""
+"""`read_graph`: a Graph from a node table and an edge table. Guesses about the tables are reported in notes."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def read_graph(
         source: the edge table's column of one end.
         target: its column of the other end.
         weight: its column of positive weights.
-        features: None for all other columns; a list of column names; a .npz or .npy file with a row a node, in the order
-            of the node table; or "none" for features made from the graph's structure, as where no column is left.
+        features: None for all other columns; a list of column names; a .npz or .npy file with a row a node, in the
+            order of the node table; or "none" for features made from the graph's structure, as where no column is left.
         kinds: {"column": "number" | "category" | "text" | "drop"} where the guess would be wrong.
         delimiter: of both text files; by default from their extension and header.
         encoder: of a fitted model, to make the same features again; labels are then optional.

@@ -18,11 +18,11 @@ def spectral_features(adjacency: sparse.csr_array, dimensions: int = 64, seed: i
     """Leading eigenvectors of D^-1/2·A·D^-1/2, and two columns of degrees.
 
     The eigenvectors of the eigenvalue 1 are known, √d on one component each and zero elsewhere: those of the largest
-    components are used, at most a quarter of the dimensions and none if the graph is connected. The others come from the
-    Lanczos iteration on the orthogonal complement (exact for small graphs, a fixed number of steps for large ones), so
-    that a thousand small components do not hide the shape of the large one. Columns have mean square 1 and their largest
-    entry is positive; isolated nodes are zero. The degree columns are log(1 + d) and its mean over the neighbours,
-    standardised.
+    components are used, at most a quarter of the dimensions and none if the graph is connected. The others come from
+    the Lanczos iteration on the orthogonal complement (exact for small graphs, a fixed number of steps for large ones),
+    so that a thousand small components do not hide the shape of the large one. Columns have mean square 1 and their
+    largest entry is positive; isolated nodes are zero. The degree columns are log(1 + d) and its mean over the
+    neighbours, standardised.
 
     The same graph and seed give the same features. Those of another graph are not comparable, so a model fitted on them
     is good for its own graph only.

@@ -1,4 +1,4 @@
-"""Table: a pyarrow table that knows where each of its rows stands in the file, read from CSV, TSV (also .gz) or Parquet.
+"""Table: a pyarrow table that knows the line of each row in its file, read from CSV, TSV (also .gz) or Parquet.
 
 The delimiter follows the extension; where the header has none of it but another usual one (comma, semicolon, tab, bar),
 that one is used and noted.

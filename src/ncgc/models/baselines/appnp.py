@@ -17,8 +17,8 @@ from ncgc.params.parameter import declared
 class APPNP(Decoupled, weight_decay=5e-3, epochs=2000):
     """H = ReLU(X·W₀)·W₁, Z⁰ = H, Zᵏ⁺¹ = (1−α)·Â·Zᵏ + α·H (Gasteiger et al., 2019); no biases, L2 on W₀ alone.
 
-    Dropout before both products and, as in the authors' PyTorch version, none on Â. Kept is the epoch of highest validation
-    accuracy, of equals that of lowest loss; the authors' loss there includes the penalty, ours does not.
+    Dropout before both products and, as in the authors' PyTorch version, none on Â. Kept is the epoch of highest
+    validation accuracy, of equals that of lowest loss; the authors' loss there includes the penalty, ours does not.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

@@ -20,8 +20,8 @@ from ncgc.training import KeepEpoch, StoppingRule
 class DAGNN(Decoupled, dropout=0.8, weight_decay=5e-3, epochs=1000, patience=None):
     """H = MLP(X), Z_i = Σ_{k≤K} s_ik·(Âᵏ·H)_i with gates s_ik = σ((Âᵏ·H)_i·w + b) (Liu et al., 2020).
 
-    Kept is the epoch of lowest validation loss; in the second half of the epochs training ends when the loss exceeds the
-    mean of the ``window`` before it.
+    Kept is the epoch of lowest validation loss; in the second half of the epochs training ends when the loss exceeds
+    the mean of the ``window`` before it.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

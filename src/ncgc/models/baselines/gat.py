@@ -22,10 +22,10 @@ STOPPING: dict[str, tuple[str, bool]] = {"both": ("both", True), "accuracy": ("l
 class GAT(NetworkClassifier, dropout=0.6, learning_rate=0.005, epochs=2000):
     """H = ELU(‖_h Σ_j α_ij·x_j·W_h + b), Z = mean_h Σ_j α_ij·h_j·V_h + c (Veličković et al., 2018).
 
-    α_ij = softmax over j ∈ N(i)∪{i} of LeakyReLU(a·x_i·W + b_a + a'·x_j·W + b_a'), weighted by the edges where these have
-    weights. Dropout on the inputs of both layers, drawn for each head anew, on their products with W and on α. L2 on all
-    parameters. Kept is the last epoch at which neither validation accuracy nor loss has ever been better, as in the authors'
-    code, or by ``stopping`` the best of one of the two, as they have it on CiteSeer and PubMed.
+    α_ij = softmax over j ∈ N(i)∪{i} of LeakyReLU(a·x_i·W + b_a + a'·x_j·W + b_a'), weighted by the edges where these
+    have weights. Dropout on the inputs of both layers, drawn for each head anew, on their products with W and on α. L2
+    on all parameters. Kept is the last epoch at which neither validation accuracy nor loss has ever been better, as in
+    the authors' code, or by ``stopping`` the best of one of the two, as they have it on CiteSeer and PubMed.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

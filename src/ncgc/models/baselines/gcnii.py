@@ -20,8 +20,8 @@ from ncgc.params.parameter import declared
 class GCNII(NetworkClassifier, dropout=0.6, weight_decay=0.01, epochs=1500):
     """H₀ = ReLU(X·W_in + b), M = (1−α)·Â·H_{l−1} + α·H₀, H_l = ReLU(θ_l·M·W_l + (1−θ_l)·M), θ_l = log(λ/l + 1).
 
-    Chen et al., 2020: dropout on X and before every layer, a linear map of H_L at the end, one L2 weight for the W_l and one
-    for the two linear maps, the epoch of lowest validation loss.
+    Chen et al., 2020: dropout on X and before every layer, a linear map of H_L at the end, one L2 weight for the W_l
+    and one for the two linear maps, the epoch of lowest validation loss.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

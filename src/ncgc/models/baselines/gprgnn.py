@@ -17,8 +17,8 @@ from ncgc.params.parameter import declared
 class GPRGNN(Decoupled, patience=None, epochs=1000):
     """Z = Σ_{k≤K} γ_k·Âᵏ·MLP(X) with learnt γ of any sign (Chien et al., 2021), begun as γ_k = α(1−α)ᵏ, γ_K = (1−α)ᴷ.
 
-    Dropout before both products of the MLP and on what it gives; L2 on its weights, none on γ. Kept is the epoch of lowest
-    validation loss; training ends when the loss exceeds the mean of the 200 before it.
+    Dropout before both products of the MLP and on what it gives; L2 on its weights, none on γ. Kept is the epoch of
+    lowest validation loss; training ends when the loss exceeds the mean of the 200 before it.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

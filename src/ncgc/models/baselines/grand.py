@@ -19,11 +19,12 @@ _BLOCK = 64  # columns propagated at a time: a block of them stays in the cache 
 
 
 class GRAND(NetworkClassifier, hidden=32, epochs=5000, patience=200):
-    """p_s = softmax(MLP(X̄_s)), X̄_s = (1/(K+1))·Σ_k Âᵏ·M_s·X for S draws of M_s, which zeroes whole rows of X (Feng et al., 2020).
+    """p_s = softmax(MLP(X̄_s)), X̄_s = (1/(K+1))·Σ_k Âᵏ·M_s·X for S random row masks M_s (Feng et al., 2020).
 
     Loss: mean_s CE(p_s) + λ·mean_s mean_i ‖p_si − p'_i‖², with p' ∝ (mean_s p_s)^(1/T) and no gradient through p'. The
-    labels are predicted from (1−δ)·X. The authors' code draws first weights around −1/√out and not around 0 (``shifted``):
-    their figures rest on it; on the digits, with many entries in a row, it did not learn (chance accuracy).
+    labels are predicted from (1−δ)·X. The authors' code draws first weights around −1/√out and not around 0
+    (``shifted``): their figures rest on it; on the digits, with many entries in a row, it did not learn (chance
+    accuracy).
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

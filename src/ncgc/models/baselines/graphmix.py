@@ -21,9 +21,9 @@ from ncgc.params.parameter import declared
 class GraphMix(NetworkClassifier, hidden=16, dropout=0.0, epochs=2000, patience=None):
     """Every epoch a coin decides: cross-entropy of the GCN, or manifold mixup of the MLP (Verma et al., 2021).
 
-    The GCN is Z = Â·ReLU(Â·X·W₀)·W₁, the MLP Z = ReLU(X·W₀)·W₁, without biases. Mixup takes λ·h_i + (1−λ)·h_j for the hidden
-    states of the MLP and the same of their targets, λ uniform in [0, 1]: among the training nodes, and among as many
-    unlabelled nodes, whose targets are the mean of several GCN passes, sharpened. Loss: BCE_L + w(t)·BCE_U, with
+    The GCN is Z = Â·ReLU(Â·X·W₀)·W₁, the MLP Z = ReLU(X·W₀)·W₁, without biases. Mixup takes λ·h_i + (1−λ)·h_j for the
+    hidden states of the MLP and the same of their targets, λ uniform in [0, 1]: among the training nodes, and among as
+    many unlabelled nodes, whose targets are the mean of several GCN passes, sharpened. Loss: BCE_L + w(t)·BCE_U, with
     w(t) = w·exp(−5·(1−r)²) and r going from 0 to 1 in the ramp.
 
     >>> from ncgc import load_dataset

@@ -16,9 +16,9 @@ from ncgc.params.parameter import declared
 class JKNet(NetworkClassifier, hidden=32, learning_rate=0.005):
     """H_l = dropout(ReLU(Â·H_{l−1}·W_l + b_l)), Z = combine(H_1, …, H_L)·V + c (Xu et al., 2018).
 
-    Combined by concatenation or by the largest entry of each column; the third way of the paper, an LSTM, is not here. The
-    authors' code is not public: width, depth, step size and decay are the paper's for Cora; dropout on X as in GCN, the epochs
-    and the rule to keep one (highest validation accuracy) are ours.
+    Combined by concatenation or by the largest entry of each column; the third way of the paper, an LSTM, is not here.
+    The authors' code is not public: width, depth, step size and decay are the paper's for Cora; dropout on X as in GCN,
+    the epochs and the rule to keep one (highest validation accuracy) are ours.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

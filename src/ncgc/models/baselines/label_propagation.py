@@ -13,9 +13,10 @@ from ncgc.params.parameter import declared
 class LabelPropagation(TransductiveClassifier):
     """F ← D⁻¹A·F with F_i = y_i put back on the training nodes after each step (Zhu and Ghahramani, 2002).
 
-    Tends to the harmonic function: F_ik is the chance that a random walk from i meets a training node of class k first. Far
-    from all labels these chances are the same everywhere, and one class would take all nodes; class mass normalisation, the
-    authors' remedy, divides a class by what it has in sum and multiplies it by its share of the training nodes.
+    Tends to the harmonic function: F_ik is the chance that a random walk from i meets a training node of class k first.
+    Far from all labels these chances are the same everywhere, and one class would take all nodes; class mass
+    normalisation, the authors' remedy, divides a class by what it has in sum and multiplies it by its share of the
+    training nodes.
 
     Fitted attributes: those of :class:`NodeClassifier`, and n_iter_, the steps made.
 

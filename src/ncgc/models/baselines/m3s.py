@@ -20,12 +20,12 @@ from ncgc.training import LastEpoch, StoppingRule, TrainingResult, Watcher
 
 
 class M3S(SelfTraining):
-    """S times: train a GCN, take the nodes it is surest of, keep those whose cluster agrees, add them (Sun et al., 2020).
+    """S times: train a GCN, add its most confident nodes whose cluster agrees to the labels (Sun et al., 2020).
 
-    The clusters are those of k-means on the unit rows of Â·H, what the last linear map sees; each is of the class whose mean
-    over labelled nodes is nearest to its centre. Every stage takes 1/S of the nodes that self-training would add. The
-    last of S+1 trainings is the result. The authors' code is not public: the network is that of GCN, the numbers are the
-    paper's and those of a port.
+    The clusters are those of k-means on the unit rows of Â·H, what the last linear map sees; each is of the class whose
+    mean over labelled nodes is nearest to its centre. Every stage takes 1/S of the nodes that self-training would add.
+    The last of S+1 trainings is the result. The authors' code is not public: the network is that of GCN, the numbers
+    are the paper's and those of a port.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

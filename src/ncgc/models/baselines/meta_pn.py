@@ -21,15 +21,18 @@ from ncgc.training.engines.full_batch import train_full_batch
 
 
 class MetaPN(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=500):
-    """ỹ_i = Σ_k a_ik·(ÂᵏY⁰)_i + Y⁰_i with a_i = softmax_k(uᵀ·ReLU(V·(ÂᵏY⁰)_i + c)), the labels an MLP is trained on (Ding et al., 2022).
+    """An MLP trained on soft labels ỹ whose propagation is learnt too (Ding et al., 2022).
 
-    For every batch B of nodes: θ' = θ − η·∇L_B(θ, ỹ) is a step of the MLP not taken; V, c and u go down the cross-entropy
-    that θ' gives the training nodes outside B; then the MLP takes a step on the new ỹ. L_B = −(w/K)·Σ_B ỹ·log p. The classes
-    are those of K steps of personalised PageRank on p.
+    ỹ_i = Σ_k a_ik·(ÂᵏY⁰)_i + Y⁰_i with a_i = softmax_k(uᵀ·ReLU(V·(ÂᵏY⁰)_i + c)).
 
-    The authors' step not taken is one of Adam, which also moves the true averages of Adam, and its effect on V, c and u is by
-    differences; ours is a plain gradient step and exact. The batches are random and at least two. Their validation loss
-    compares all nodes with propagated validation labels; ours is that of the predictions on the validation nodes.
+    For every batch B of nodes: θ' = θ − η·∇L_B(θ, ỹ) is a step of the MLP not taken; V, c and u go down the
+    cross-entropy that θ' gives the training nodes outside B; then the MLP takes a step on the new ỹ. L_B = −(w/K)·Σ_B
+    ỹ·log p. The classes are those of K steps of personalised PageRank on p.
+
+    The authors' step not taken is one of Adam, which also moves the true averages of Adam, and its effect on V, c and u
+    is by differences; ours is a plain gradient step and exact. The batches are random and at least two. Their
+    validation loss compares all nodes with propagated validation labels; ours is that of the predictions on the
+    validation nodes.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split
@@ -146,8 +149,8 @@ class MetaPN(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-
     def _slopes(self, network: PTANetwork, batch: Batch, targets: Tensor) -> Tensor:
         """(b, K) how the cross-entropy of θ' on the gold nodes grows with each entry of the targets of the batch.
 
-        L_B is linear in ỹ, so the derivative of θ' by ỹ_ic is η·(w/K)·∇_θ log p_ic: the slope of log p along the gradient
-        at θ', which one pass forwards gives for all i and c.
+        L_B is linear in ỹ, so the derivative of θ' by ỹ_ic is η·(w/K)·∇_θ log p_ic: the slope of log p along the
+        gradient at θ', which one pass forwards gives for all i and c.
         """
         names = ("first", "first_bias", "second", "second_bias")
         weights = [network.get_parameter(name).detach().requires_grad_() for name in names]

@@ -1,4 +1,4 @@
-"""MLP: what the features alone say."""
+"""MLP: a classifier of the features alone, without the graph."""
 
 from __future__ import annotations
 

@@ -18,9 +18,10 @@ from ncgc.params.parameter import declared
 class MLPOnPageRank(RowClassifier, weight_decay=0.01, features="centred"):
     """Z = ReLU(X̄/σ·W₀ + b₀)·W₁ + b₁ with X̄ = Σ_k α(1−α)ᵏ·Âᵏ·X, dropout before both products.
 
-    X̄ is APPNP's propagation, made once before training. Smoothing shortens the rows, in some graphs much and in others little;
-    σ brings those of the training nodes to the mean length 1 again. The method and its settings are ours: APPNP's α, steps and
-    width, the epoch of lowest validation loss; the decay was chosen on the validation nodes of Cora, CiteSeer and PubMed.
+    X̄ is APPNP's propagation, made once before training. Smoothing shortens the rows, in some graphs much and in others
+    little; σ brings those of the training nodes to the mean length 1 again. The method and its settings are ours:
+    APPNP's α, steps and width, the epoch of lowest validation loss; the decay was chosen on the validation nodes of
+    Cora, CiteSeer and PubMed.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

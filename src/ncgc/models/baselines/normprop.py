@@ -1,4 +1,4 @@
-"""NormProp: directions say the class, lengths after propagation say whether the neighbours agree."""
+"""NormProp: directions stand for the class, lengths after propagation for the agreement of the neighbours."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from ncgc.params.parameter import declared
 
 
 class NormProp(NetworkClassifier, hidden=32, dropout=0.3, weight_decay=0.01, epochs=200, patience=None):
-    """h = Â²·h⁰ with unit rows h⁰ = MLP(X)/‖MLP(X)‖; the class is that of the prototype with the largest cosine (Zhang et al., 2025).
+    """h = Â²·h⁰ with unit rows h⁰ = MLP(X)/‖MLP(X)‖, classified by the nearest prototype (Zhang et al., 2025).
 
     Loss: mean_train (1 − cos(h_i, P_y)) + μ·(1 − mean_S ‖h_i‖/u_i). u = Â²·1 is the length that h_i has if all its
-    neighbours point the same way, S the nodes for neither training nor validation whose largest cosine exceeds τ, from the
-    epoch after the warm-up. The prototypes P are the corners of a regular simplex, in closed form, where the authors find
-    them numerically; the mean over S is that of all of its nodes and not of 5,000 at most. The logits are the cosines.
+    neighbours point the same way, S the nodes for neither training nor validation whose largest cosine exceeds τ, from
+    the epoch after the warm-up. The prototypes P are the corners of a regular simplex, in closed form, where the
+    authors find them numerically; the mean over S is that of all of its nodes and not of 5,000 at most. The logits are
+    the cosines.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

@@ -21,9 +21,9 @@ _LEAST = 1e-12  # a probability whose logarithm is still a number
 class PTA(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, epochs=2000, patience=100):
     """p = softmax(MLP(X)), trained on Ỹ, the labels after K steps of Y ← (1−α)·clamp(Â·Y) + α·Y⁰ (Dong et al., 2021).
 
-    Loss: −(w/K)·Σ_i Σ_c Ỹ_ic·p̄_ic^γ·log p_ic over all nodes, γ = ln(1 + t/ε) in epoch t, no gradient through p̄; L2 on W₀
-    alone. The classes are those of K steps of personalised PageRank on p. The authors compare all nodes with propagated
-    validation labels for the validation loss; ours is that of the predictions on the validation nodes.
+    Loss: −(w/K)·Σ_i Σ_c Ỹ_ic·p̄_ic^γ·log p_ic over all nodes, γ = ln(1 + t/ε) in epoch t, no gradient through p̄; L2 on
+    W₀ alone. The classes are those of K steps of personalised PageRank on p. The authors compare all nodes with
+    propagated validation labels for the validation loss; ours is that of the predictions on the validation nodes.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

@@ -15,8 +15,8 @@ class GraphSAGE(NetworkClassifier):
     """h_i = ReLU(x_i·W_self + mean_{j∈N(i)} x_j·W_neigh + b), and once more without the ReLU (Hamilton et al., 2017).
 
     The usual port to small graphs: all neighbours and not a sample, all nodes in one batch, sums where the authors
-    concatenate, no classifier on top; dropout before both layers, L2 on all weights, the epoch of lowest validation loss. The
-    authors give no settings for citation graphs.
+    concatenate, no classifier on top; dropout before both layers, L2 on all weights, the epoch of lowest validation
+    loss. The authors give no settings for citation graphs.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

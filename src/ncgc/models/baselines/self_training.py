@@ -17,11 +17,11 @@ from ncgc.training import LastEpoch, StoppingRule, TrainingResult, Watcher
 
 
 class SelfTraining(GCN):
-    """Train a GCN, add of each class c the t_c unlabelled nodes it is surest of to the labels, train anew (Li et al., 2018).
+    """Train a GCN, add its t_c most confident nodes of each class c to the labels, train again (Li et al., 2018).
 
-    t_c = 3η·(share of c among the training nodes), η = n/d̄² with the mean degree d̄: as many labels as two layers need to
-    reach the graph, three times. At least one node a class is added. As the authors have it, validation nodes are not
-    used: both trainings go through all epochs.
+    t_c = 3η·(share of c among the training nodes), η = n/d̄² with the mean degree d̄: as many labels as two layers need
+    to reach the graph, three times. At least one node a class is added. As the authors have it, validation nodes are
+    not used: both trainings go through all epochs.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

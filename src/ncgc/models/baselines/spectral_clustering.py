@@ -20,9 +20,10 @@ _DENSE = 400  # up to so many nodes all eigenvectors are found at once, which no
 class SpectralClustering(NodeClassifier):
     """k-means on the rows of the leading eigenvectors of D_τ^-½ (A + (τ/n)·11ᵀ) D_τ^-½ with D_τ = D + τI.
 
-    τ (times the mean degree) ties small components to the rest: without it the leading eigenvectors of a disconnected graph
-    only tell its smallest components (Amini et al., 2013). The rows are brought to length 1 (Ng et al., 2002). A cluster c
-    gives its nodes p_k = (l_ck + s·π_k) / (l_c + s), from the l_c training labels in it and the shares π of all.
+    τ (times the mean degree) ties small components to the rest: without it the leading eigenvectors of a disconnected
+    graph only show its smallest components (Amini et al., 2013). The rows are brought to length 1 (Ng et al., 2002). A
+    cluster c gives its nodes p_k = (l_ck + s·π_k) / (l_c + s), from the l_c training labels in it and the shares π of
+    all.
 
     Nothing is drawn: the eigenvectors' start and k-means' are fixed. Features are not used. transform() gives the rows.
 

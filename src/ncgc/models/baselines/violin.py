@@ -27,16 +27,16 @@ _SURE = 0.9  # the confidence that is enough then
 
 
 class Violin(NetworkClassifier, hidden=16, dropout=0.6, epochs=300, patience=None):
-    """A GCN trained on a graph and on the same graph with virtual links, to predict the same on both (Xie et al., 2023).
+    """A GCN trained to predict the same on a graph and on that graph with virtual links (Xie et al., 2023).
 
-    A GCN is trained first: ŷ are its classes, the given ones on the training nodes. Every epoch each node that it is sure of
-    gets m links to nodes of the same ŷ, whichever. Loss: CE + α·mean_unlabelled ‖p − p'‖₁ + γ·mean_links ‖p'_u − p'_v‖₁ with
-    p and p' the probabilities without and with the links. Whenever the validation accuracy exceeds that of the GCN which ŷ is
-    from, ŷ is predicted anew. The labels are predicted without links.
+    A GCN is trained first: ŷ are its classes, the given ones on the training nodes. Every epoch each node that it is
+    sure of gets m links to nodes of the same ŷ, whichever. Loss: CE + α·mean_unlabelled ‖p − p'‖₁ + γ·mean_links ‖p'_u
+    − p'_v‖₁ with p and p' the probabilities without and with the links. Whenever the validation accuracy exceeds that
+    of the GCN which ŷ is from, ŷ is predicted anew. The labels are predicted without links.
 
-    The authors choose the confidence that is enough on validation labels. Ours is from training labels: a GCN fitted on two
-    thirds of every class shows at which confidence it is right often enough (δ) on the last third, and as large a fraction of
-    all nodes is then linked; with fewer than 10 nodes held out the confidence is 0.9.
+    The authors choose the confidence that is enough on validation labels. Ours is from training labels: a GCN fitted on
+    two thirds of every class shows at which confidence it is right often enough (δ) on the last third, and as large a
+    fraction of all nodes is then linked; with fewer than 10 nodes held out the confidence is 0.9.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

@@ -160,7 +160,8 @@ def train_full_batch(
         network: to train; the best weights are in it afterwards.
         optimizer: with its weights.
         loss: of an epoch counted from 1, in training mode: one number, or named parts that are summed.
-        evaluate: (n, K) logits of all nodes, or of those that ``stopping`` evaluates; in evaluation mode, without gradients.
+        evaluate: (n, K) logits of all nodes, or of those that ``stopping`` evaluates; in evaluation mode, without
+            gradients.
         stopping: decides what to keep and when to stop.
         epochs: the most epochs.
         watch: called after each epoch.

@@ -22,7 +22,8 @@ class CommunicationReport:
         peak_bytes: the peak resident memory of each since it was started, libraries included.
         to_everybody: bytes that each contributed to sums over all processes in the last epoch.
         messages: in how many messages.
-        to_neighbours: bytes of halo rows that each sent in the last epoch: forward, backward and in the evaluation pass.
+        to_neighbours: bytes of halo rows that each sent in the last epoch: forward, backward and in the evaluation
+            pass.
     """
 
     processes: int

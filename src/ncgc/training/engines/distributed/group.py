@@ -25,9 +25,9 @@ class Traffic:
     """Bytes and messages by receiver, as handed to gloo: its own headers and forwarding are not counted.
 
     Attributes:
-        sent: bytes to "everybody" (sums, maxima and the first process's values, each counted once), to "neighbours" (rows
-            of the halo), to the "first" process (rows gathered at the end) and from it to the "others" (their rows of the
-            graph at the start).
+        sent: bytes to "everybody" (sums, maxima and the first process's values, each counted once), to "neighbours"
+            (rows of the halo), to the "first" process (rows gathered at the end) and from it to the "others" (their
+            rows of the graph at the start).
         messages: how many.
 
     >>> import torch

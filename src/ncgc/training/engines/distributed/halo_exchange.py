@@ -1,13 +1,14 @@
 """HaloMatrix: rows of P in every process; a product fetches the rows of the other factor that its columns need.
 
-Process r has its rows of P in two blocks, P_rr over its own nodes and P_rh over the halo, whose rows of Z come from their owners:
+Process r has its rows of P in two blocks, P_rr over its own nodes and P_rh over the halo, whose rows of Z come from
+their owners:
 
     (P·Z)_r = P_rr·Z_r + P_rh·Z_halo,
 
-and while they are on their way P_rr·Z_r is computed. A symmetric P is its own transpose, so a gradient is the same product. Any
-other has (Pᵀ·U)_r = P_rrᵀ·U_r + Σ_s what s has for rows of r: its halo's rows travel the other way and are added. Both are what
-:class:`SparseMatrix` promises, so every layer, loss and gradient that multiplies by P works on it unchanged. (h·d numbers a
-product, h the nodes of the halo.)
+and while they are on their way P_rr·Z_r is computed. A symmetric P is its own transpose, so a gradient is the same
+product. Any other has (Pᵀ·U)_r = P_rrᵀ·U_r + Σ_s what s has for rows of r: its halo's rows travel the other way and are
+added. Both are what :class:`SparseMatrix` promises, so every layer, loss and gradient that multiplies by P works on it
+unchanged. (h·d numbers a product, h the nodes of the halo.)
 """
 
 from __future__ import annotations

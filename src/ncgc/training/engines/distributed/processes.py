@@ -31,9 +31,9 @@ BACKBONES = ("gcn", "sage", "gcnii", "appnp")  # whose layers exchange halos; ga
 class SeveralProcesses:
     """Some rows of the graph in this process; see :class:`ncgc.training.engines.placement.Placement`.
 
-    The result is that of one process, but for the rounding of sums in another order: dropout depends on the node, not on
-    who draws it. The graph is the same in every process; or, beside the first one, a :class:`GraphSummary`, and the rows come
-    from the first.
+    The result is that of one process, but for the rounding of sums in another order: dropout depends on the node, not
+    on who draws it. The graph is the same in every process; or, beside the first one, a :class:`GraphSummary`, and the
+    rows come from the first.
 
     Args:
         group: the processes.

@@ -1,4 +1,4 @@
-"""RankLayout: the parts of a graph in many processes, with SharedTotals and FetchedEmbeddings, their sums and embeddings."""
+"""RankLayout: the parts of a graph in many processes, with their sums and embeddings."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def assign_parts(parts: int, processes: int) -> np.ndarray:
 class RankLayout:
     """The parts of one process among many; see :class:`ncgc.training.engines.partition.engine.Layout`.
 
-    A step is over the same parts whoever has them, each computed by its owner; their gradients and losses are added up in one
-    message. Running totals are those of all processes, brought up to date when a step ends (:class:`SharedTotals`); in one
-    process the parts of a step follow each other and know the earlier ones already. The labels of a part are a block, so that
-    the result does not depend on the assignment; in one process they are in as few blocks as there is room for. The evaluation pass
-    is exact, with halo exchange over all nodes of the process at once; the rows of it that the parts of the process need and
-    the process does not have are fetched during it (:class:`FetchedEmbeddings`). The result is the same for any
-    number of processes, but for rounding.
+    A step is over the same parts in any number of processes, each computed by its owner; their gradients and losses are
+    added up in one message. Running totals are those of all processes, brought up to date when a step ends
+    (:class:`SharedTotals`); in one process the parts of a step follow each other and know the earlier ones already. The
+    labels of a part are a block, so that the result does not depend on the assignment; in one process they are in as
+    few blocks as there is room for. The evaluation pass is exact, with halo exchange over all nodes of the process at
+    once; the rows of it that the parts of the process need and the process does not have are fetched during it
+    (:class:`FetchedEmbeddings`). The result is the same for any number of processes, but for rounding.
 
     Args:
         source: the graph, from which the own parts are cut with their halo.
@@ -100,7 +100,7 @@ class RankLayout:
         self._cached, self._cached_labels = Cache(CACHED), Cache(CACHED // 2)
 
     def _blocks_of_labels(self, learner: Learner, part_of: np.ndarray, room: int) -> dict[int, np.ndarray]:
-        """The labelled nodes of every own part by its row in the totals; none, in all processes, where one has too many."""
+        """The labelled nodes of every own part by its row in the totals; none anywhere if one process has too many."""
         assert learner.supervision is not None
         assert isinstance(learner.network, SOGN)
         network, objective, reduction = learner.network, learner.supervision.objective, learner.reduction
@@ -138,9 +138,9 @@ class SharedTotals(Totals):
 
         S + v − v_p                        (v scaled up to all nodes before all parts were visited once):
 
-    other parts of the same step do not see this change until the step ends, so the result does not depend on which process
-    has which part. Changes are then added up in one message of d² and K numbers, whatever P and n are. A process keeps the
-    rows of its own parts; those of others in :attr:`table` have no meaning.
+    other parts of the same step do not see this change until the step ends, so the result does not depend on which
+    process has which part. Changes are then added up in one message of d² and K numbers, whatever P and n are. A
+    process keeps the rows of its own parts; those of others in :attr:`table` have no meaning.
 
     Args:
         owned: (P,) how many nodes each part owns.
@@ -165,7 +165,7 @@ class SharedTotals(Totals):
         self.end_step()
 
     def end_step(self) -> None:
-        """Add up the changes of this step over all processes; every process calls it, even without a part in the step."""
+        """Add up the changes of this step over all processes; those without a part in the step call it too."""
         changes = {name: torch.zeros_like(table[0]) for name, table in self.table.items()}
         for name, parts in self._changes.items():
             for part, values in sorted(parts.items()):
@@ -199,8 +199,9 @@ class SharedTotals(Totals):
 class FetchedEmbeddings(HistoricalEmbeddings):
     """:class:`HistoricalEmbeddings` of a process: of its nodes, and of all neighbours of its parts and their halos.
 
-    While :meth:`recording`, every product with P keeps its right-hand side. The own rows are here; the others are fetched in
-    one message a product. Without halos around the parts these are as many rows as the evaluation pass itself exchanges.
+    While :meth:`recording`, every product with P keeps its right-hand side. The own rows are here; the others are
+    fetched in one message a product. Without halos around the parts these are as many rows as the evaluation pass
+    itself exchanges.
 
     Args:
         operators: of the process, for the evaluation pass.

@@ -1,4 +1,4 @@
-"""RankOperators: the rows of a graph that one process owns, as the tensors that layers multiply with; sums by AllReduce."""
+"""RankOperators: the rows of a graph that one process owns, as tensors for the layers; sums by AllReduce."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ncgc.training.engines.distributed.scatter import Rows
 
 
 class AllReduce(Reduction):
-    """Every sum, maximum and count is that of all processes of a group. What is sent is d×d and K numbers, whatever n is.
+    """Sums, maxima and counts over all processes of a group; messages hold d×d or K numbers, whatever n is.
 
     Args:
         group: the processes.
@@ -65,7 +65,7 @@ class AllReduce(Reduction):
 
 
 class RankOperators(GraphOperators):
-    """:class:`GraphOperators` for the nodes of a process: propagation with halo exchange, own rows of X, sums by all-reduce.
+    """:class:`GraphOperators` for the nodes of a process: halo exchange, own rows of X, sums by all-reduce.
 
     Args:
         graph: the whole graph, or its summary: only its name and sizes are used.

@@ -1,10 +1,11 @@
 """Partition: an epoch goes part after part, in memory that depends on the part and not on the graph.
 
-The loss of a part is its nodes' contribution to the loss of all, so the gradients of an epoch add up to that of the whole graph.
-Gram matrices and cluster frequencies, forward and backward, are running totals (:class:`Totals`), begun by a visit to all parts
-without a step. Neighbours outside a part are what they were in the last evaluation pass (:class:`HistoricalEmbeddings`). The loss
-on labels is taken on blocks of its own, exact, where these are not too large: every step then has all labels. The evaluation pass
-after every epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and the stopping rule see all nodes.
+The loss of a part is its nodes' contribution to the loss of all, so the gradients of an epoch add up to that of the
+whole graph. Gram matrices and cluster frequencies, forward and backward, are running totals (:class:`Totals`), begun by
+a visit to all parts without a step. Neighbours outside a part are what they were in the last evaluation pass
+(:class:`HistoricalEmbeddings`). The loss on labels is taken on blocks of its own, exact, where these are not too large:
+every step then has all labels. The evaluation pass after every epoch is exact, so pseudo-labels, Sinkhorn's columns,
+the prior and the stopping rule see all nodes.
 """
 
 from __future__ import annotations
@@ -101,8 +102,8 @@ class Partition:
     Args:
         learner: the weights in training, with NCGC's self-supervision.
         layout: the parts.
-        steps: of descent an epoch; the parts are divided among them evenly. With 1 the parts' gradients are added up for one
-            step, and the schedule is that of full-batch training. Blocks of labels are visited in every step.
+        steps: of descent an epoch; the parts are divided among them evenly. With 1 the parts' gradients are added up
+            for one step, and the schedule is that of full-batch training. Blocks of labels are visited in every step.
         seed: of the dropout and of the order of the parts.
     """
 
@@ -168,7 +169,7 @@ class Partition:
         return [*names, "total"]
 
     def _visit(self, number: int, epoch: int, targets: Tensor | None, step: int) -> dict[str, float]:
-        """Add the gradients of a part or of a block of labels; its contributions to the losses, which need not be finite.
+        """Add the gradients of a part or block of labels, and return its losses, which need not be finite.
 
         The contribution of a block of labels is that of a step: it comes again in the next.
         """

@@ -1,4 +1,4 @@
-"""Ownership: the nodes that a process or a part owns. Part: these with their halo, the neighbours that propagation to them needs."""
+"""Ownership: the nodes that a process or part owns. Part: these with the neighbours they need, the halo."""
 
 from __future__ import annotations
 
@@ -121,9 +121,10 @@ def make_part(adjacency: sparse.csr_array, owned: np.ndarray, hops: int = 1) -> 
 
 
 def propagation_rows(adjacency: sparse.csr_array, part: Part, kind: str, rows: int | None = None) -> sparse.csr_array:
-    """Rows of the propagation matrix of the *whole* graph in a part's numbers: the first ``rows`` of its nodes × all of them.
+    """Rows of the propagation matrix of the *whole* graph in a part's numbers: the first ``rows`` nodes × all.
 
-    Degrees are those in the whole graph, so a row whose neighbours are all here is the row of the whole matrix, to the bit.
+    Degrees are those in the whole graph, so a row whose neighbours are all here is the row of the whole matrix, to the
+    bit.
 
     Args:
         adjacency: n×n symmetric CSR of the whole graph.

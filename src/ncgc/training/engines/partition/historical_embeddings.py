@@ -1,12 +1,13 @@
-"""HistoricalEmbeddings: what the neighbours outside a part were in the last evaluation pass, so that a part need not leave them out.
+"""HistoricalEmbeddings: neighbours outside a part as they were in the last evaluation pass.
 
-A part p sees P_pp·Z_p of its own nodes. The rest of its sum, P_p,out·Z_out over all other nodes, is taken from the last evaluation
-pass, which has Z of all nodes for every product of the network (Fey et al., 2021, keep hidden states in the same way):
+A part p sees P_pp·Z_p of its own nodes. The rest of its sum, P_p,out·Z_out over all other nodes, is taken from the last
+evaluation pass, which has Z of all nodes for every product of the network (Fey et al., 2021, keep hidden states in the
+same way):
 
     (P·Z)_p  ≈  P_pp·Z_p + P_p,out·Z_out,           no gradient through Z_out,
 
-so with weights that stand still and without dropout what a part computes forward is what the whole graph does, whatever the halo.
-It takes an n×d buffer a product (in a file where it is large), and no node more in the part.
+so with weights that stand still and without dropout what a part computes forward is what the whole graph does, whatever
+the halo. It takes an n×d buffer a product (in a file where it is large), and no node more in the part.
 """
 
 from __future__ import annotations

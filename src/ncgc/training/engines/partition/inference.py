@@ -1,12 +1,12 @@
-"""Exact inference in blocks of rows: layer by layer over all nodes, so that a block needs one hop and copies none of it.
+"""Exact inference in blocks of rows: layer by layer over all nodes, so that a block needs one hop, without copies.
 
-With H^l and Z = H^l·W of all nodes in two n×d buffers (in files where they are large), layer l is two passes over blocks B of
-consecutive nodes:
+With H^l and Z = H^l·W of all nodes in two n×d buffers (in files where they are large), layer l is two passes over
+blocks B of consecutive nodes:
 
     Z_B = H_B·W,    G = Σ_B Z_BᵀZ_B                    then    H_B ← σ( P_B·Z − β·Z_B·M + … ),    M from G,
 
-where P_B (rows of B × all nodes) is a slice of the propagation matrix as it lies in memory. The result is that of a forward pass
-over the whole graph, but for the order of sums, whatever parts the graph was trained in.
+where P_B (rows of B × all nodes) is a slice of the propagation matrix as it lies in memory. The result is that of a
+forward pass over the whole graph, but for the order of sums, whatever parts the graph was trained in.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _forward(
     for i in range(len(network.convs)):
         z = history.place(i, nodes, width) if shared is None and history is not None else cast(Tensor, shared)
         reduction = _transform(cast(Layer, network.convs[i]), source, blocks, seen, z)
-        # a block's own rows of H are read by that block alone, so the next H takes their place; not where it attends to others
+        # only a block itself reads its rows of H, so the next H takes their place, except with attention to others
         following = _buffer(nodes, width) if h is None or h is initial or network.backbone == "gat" else h
         for rows in blocks:
             if network.backbone == "gat":
@@ -103,7 +103,7 @@ def _forward(
 
 
 def _attended(network: SOGN, i: int, source: PartSource, rows: slice, h: Tensor | None, reduction: Reduction) -> Tensor:
-    """GAT's layer i on a block: its weights come from the rows of both ends, so the block is cut out with its neighbours."""
+    """GAT's layer i on a block; its weights need the rows of both ends, so the block includes its neighbours."""
     operators = source.part(np.arange(rows.start, rows.stop), hops=1)
     operators.reduction = reduction
     seen: Hidden = operators.features if h is None else h[operators.rows]
@@ -169,7 +169,7 @@ class RowsMatrix(SparseMatrix):
 
 
 class RowOperators(GraphOperators):
-    """:class:`GraphOperators` for some consecutive nodes, whose neighbours are read from a buffer; for evaluation, without gradients.
+    """:class:`GraphOperators` for consecutive nodes, whose neighbours are read from a buffer; without gradients.
 
     Args:
         source: the graph.

@@ -1,12 +1,13 @@
 """Labelled nodes with all that their logits depend on, so that the loss on labels has its whole gradient by parts too.
 
-A part sees the ways inside it: of a label's gradient, what goes through other parts is missing, and where neighbours are of one
-class a part has the labels of few classes. Labels are few, though. With N_k the nodes at most k edges away from labelled ones
-and r layers, layer i turns states of N_{r−i} into states of N_{r−i−1}:
+A part sees the ways inside it: of a label's gradient, what goes through other parts is missing, and where neighbours
+are of one class a part has the labels of few classes. Labels are few, though. With N_k the nodes at most k edges away
+from labelled ones and r layers, layer i turns states of N_{r−i} into states of N_{r−i−1}:
 
-    H^{i+1} = σ( P[N_{r−i−1}, N_{r−i}]·H^i·W − … ),        H^0 the features of N_r, H^r the states of the labelled nodes,
+    H^{i+1} = σ( P[N_{r−i−1}, N_{r−i}]·H^i·W − … ),    H^0 the features of N_r, H^r the states of the labelled nodes,
 
-so of the outermost nodes only the features are needed. Where even these are too many, the labelled nodes form several blocks.
+so of the outermost nodes only the features are needed. Where even these are too many, the labelled nodes form several
+blocks.
 """
 
 from __future__ import annotations

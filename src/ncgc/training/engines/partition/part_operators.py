@@ -1,4 +1,4 @@
-"""PartOperators: a part of a graph with its halo, as the tensors that layers multiply with; and a cache of such parts."""
+"""PartOperators: a part of a graph with its halo, as tensors for the layers; and a cache of such parts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class PartSource:
 
     @cached_property
     def _normalised(self) -> Features:
-        """X normalised, all rows; in a file where it is large. Three passes an epoch would otherwise repeat the work."""
+        """X normalised, all rows; in a file where it is large. Three passes per epoch would else repeat the work."""
         given = self.graph.features
         if self.normalizer.kind == "raw" and self.normalizer.mean is None:
             return given
@@ -112,10 +112,11 @@ class PartSource:
 class PartOperators(GraphOperators):
     """:class:`GraphOperators` for the nodes of a part: owned nodes first, then the halo.
 
-    Matrices are square over these nodes. The rows of nodes whose neighbours are all here are those of the whole graph; those
-    of the outermost hop miss some neighbours. With ``history`` these are as they were in the last evaluation pass
-    (:class:`OutsideMatrix`). Without it the row is multiplied up to the sum it has in the whole graph, so that the neighbours
-    here stand for the others. With as many hops as layers the owned rows of every layer are exact either way.
+    Matrices are square over these nodes. The rows of nodes whose neighbours are all here are those of the whole graph;
+    those of the outermost hop miss some neighbours. With ``history`` these are as they were in the last evaluation pass
+    (:class:`OutsideMatrix`). Without it the row is multiplied up to the sum it has in the whole graph, so that the
+    neighbours here stand for the others. With as many hops as layers the owned rows of every layer are exact either
+    way.
 
     Args:
         source: the graph.
@@ -183,7 +184,7 @@ class PartOperators(GraphOperators):
 
     @cached_property
     def neighbourhood(self) -> SparseMatrix:
-        """A+I between the nodes of the part. A softmax sums to 1 whichever neighbours are missing, so no row is rescaled."""
+        """A+I between the nodes of the part; a softmax sums to 1 with any neighbours, so no row is rescaled."""
         return self._restricted(self.source.loops, complete=False)
 
     @cached_property
@@ -205,8 +206,8 @@ Kept = TypeVar("Kept", bound=Sized)
 class Cache:
     """Keeps the first items that fit into a number of bytes; the others are made again on every call.
 
-    Every epoch needs each part once, in another order. The most recent item is no more likely to be next than any other, so
-    nothing is evicted. Cached parts hold no reference cycles, so their memory is freed at once.
+    Every epoch needs each part once, in another order. The most recent item is no more likely to be next than any
+    other, so nothing is evicted. Cached parts hold no reference cycles, so their memory is freed at once.
 
     Args:
         room: bytes.

@@ -1,4 +1,4 @@
-"""Totals: sums over all nodes, estimated while only one part is in memory; RunningSum and KnownSum hand them to layers and losses."""
+"""Totals: sums over all nodes, estimated while only one part is in memory, for layers and losses."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Totals:
 
         S = v + Σ_{q≠p} v_q            (scaled up to all nodes while some part was never visited):
 
-    the others as they were at their last visit, this one as it is, with its gradient. While the weights stand still S is the
-    sum over all nodes, however unlike the parts are. METIS makes them unlike, since neighbours are often of one class, so
-    a fraction of the last epoch's total would be a poor estimate for the others. It takes P·d² numbers: a part of at least
-    d nodes has no more of them than of hidden states.
+    the others as they were at their last visit, this one as it is, with its gradient. While the weights stand still S
+    is the sum over all nodes, however unlike the parts are. METIS makes them unlike, since neighbours are often of one
+    class, so a fraction of the last epoch's total would be a poor estimate for the others. It takes P·d² numbers: a
+    part of at least d nodes has no more of them than of hidden states.
 
     Args:
         owned: (P,) how many nodes each part owns.
