@@ -14,9 +14,9 @@ import resource
 
 from ncgc import NCGC, Split
 from ncgc.datasets.synthetic import BlockModel, sample_graph
-from ncgc.training.engines.distributed.account import Account
-from ncgc.training.engines.distributed.graph_summary import read_by_first
+from ncgc.training.engines.distributed.communication import CommunicationReport
 from ncgc.training.engines.distributed.group import Group
+from ncgc.training.engines.distributed.scatter import read_by_first
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def main() -> None:
     group.leave()
 
 
-def _formulas(given: argparse.Namespace, edges: int, account: Account) -> dict[str, int]:
+def _formulas(given: argparse.Namespace, edges: int, account: CommunicationReport) -> dict[str, int]:
     """Bytes of the rank with the most nodes, by docs/scaling.md: two GCN layers, dense features."""
     d, layers, classes, rounds, n = given.hidden, 2, 10, NCGC().sinkhorn_iterations, max(account.nodes)
     share = n / given.nodes

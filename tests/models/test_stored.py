@@ -29,6 +29,7 @@ from ncgc.io.model_file.sealed import digest, sealed, unsealed
 from ncgc.models.stored import load_model, save_model
 from ncgc.nn import BACKBONES
 from ncgc.params.ncgc import NCGC_PARAMETERS
+from ncgc.training.engines import placement
 
 QUICK = {"hidden": 8, "epochs": 8, "warmup": 2, "ramp": 1}
 
@@ -121,6 +122,30 @@ def test_every_backbone_comes_back_to_the_bit(make_planted, tmp_path, backbone, 
     other = Graph.from_edges([[0, 1]], graph.features[:3])
     assert np.array_equal(model.predict_proba(other), again.predict_proba(other))
     assert np.array_equal(model.transform(other), again.transform(other))
+    assert model.score() == again.score()
+    assert model.score(graph) == again.score(graph)
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_a_model_fitted_by_partitions_comes_back_to_the_bit(make_planted, tmp_path, monkeypatch, backbone, form):
+    """Loading and predicting take the evaluation pass of the engine that trained it, whose sums are in another order."""
+    graph, split = make_planted(form)
+    other = graph.with_features(graph.features[::-1])
+    model = NCGC(backbone, batch="partitions", parts=3, halo=1, **QUICK).fit(graph, split)
+    model.save(tmp_path / "model")
+
+    def full_batch(*_):
+        raise AssertionError("the model was not trained in full batch")
+
+    monkeypatch.setattr(placement, "evaluate_graph", full_batch)
+    again = NCGC.load(tmp_path / "model")
+    assert same(model, again)
+    for name in ("decision_function", "predict_proba", "transform", "predict_clusters"):
+        before, after = getattr(model, name), getattr(again, name)
+        assert np.array_equal(before(), after())
+        assert np.array_equal(before(), after(graph))  # of its own graph, evaluated anew
+        assert np.array_equal(before(other), after(other))
     assert model.score() == again.score()
     assert model.score(graph) == again.score(graph)
 

@@ -49,7 +49,7 @@ def make_trainer(planted):
             parameters["epochs"],
             watch,
         )
-        # for the tests to look at
+        # for the tests
         trainer.network, trainer.operators, trainer.objective = made, operators, losses
         trainer.optimizer, trainer.supervision = learner.optimizer, learner.supervision
         return trainer

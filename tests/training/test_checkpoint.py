@@ -182,6 +182,6 @@ def test_rows_find_their_nodes_in_whatever_order(make_trainer, tmp_path):
     trainer = make_trainer(**OPTIONS)
     trainer.keep = checkpoints.keep
     trainer.run()
-    mean = Snapshot.take(trainer).rows["teacher"]
+    mean = Snapshot.take(trainer).state.rows["teacher"]
     some = torch.tensor([30, 2, 17])
-    assert torch.equal(Checkpoints(tmp_path, {}, some).latest().rows["teacher"], mean[some])
+    assert torch.equal(Checkpoints(tmp_path, {}, some).latest().state.rows["teacher"], mean[some])

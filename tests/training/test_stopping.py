@@ -1,11 +1,12 @@
-"""The two rules, on logits made by hand."""
+"""Which epoch each rule keeps and when it stops, on logits made by hand."""
 
 import inspect
 
 import pytest
 import torch
 
-from ncgc.training import BestValidation, StablePredictions
+from ncgc.errors import ParameterError
+from ncgc.training import BestValidation, KeepEpoch, LastEpoch, StablePredictions, Stationary
 
 LABELS = torch.tensor([0, 1, 1])
 INDEX = torch.tensor([5, 0, 3])
@@ -20,7 +21,7 @@ def logits(right, margin=1.0):
 
 
 def feed(stopping, sequence):
-    """Observe until told to stop; the epoch of the stop, or None."""
+    """Observe until the rule stops; the epoch of the stop, or None."""
     for epoch, given in enumerate(sequence, start=1):
         stopping.observe(epoch, given)
         if stopping.stop(epoch):
@@ -232,6 +233,9 @@ def test_the_warm_up_of_weighed_validation():
         assert rule.best_epoch == best
 
 
+# ---------------------------------------------------------------- several processes
+
+
 @pytest.mark.parametrize("weigh", [False, True])
 def test_rules_over_some_of_the_nodes_are_those_over_all(in_shares, weigh):
     n, k = 60, 4
@@ -263,3 +267,117 @@ def test_rules_over_some_of_the_nodes_are_those_over_all(in_shares, weigh):
             ):
                 assert quantities == pytest.approx(oracle_quantities, rel=1e-5)
                 assert (best, stop) == (oracle_best, oracle_stop)
+
+
+# ---------------------------------------------------------------- the rules of other papers
+
+FOUR, FIRST_CLASS = torch.arange(4), torch.zeros(4, dtype=torch.int64)
+
+
+def four_logits(right: int, margin: float) -> torch.Tensor:
+    """Four nodes of class 0, so many of them right, each by so much: accuracy right/4, loss falls with the margin if all are right."""
+    scores = torch.zeros(4, 2)
+    scores[:right, 0], scores[right:, 1] = margin, margin
+    return scores
+
+
+def kept(rule, epochs, **options):
+    """The epoch kept, and the one it stopped after (None: it did not)."""
+    stopping = KeepEpoch(rule, FOUR, FIRST_CLASS, **options)
+    for number, (right, margin) in enumerate(epochs, start=1):
+        stopping.observe(number, four_logits(right, margin))
+        if stopping.stop(number) is not None:
+            return stopping.best_epoch, number
+    return stopping.best_epoch, None
+
+
+# accuracies 1/2, 3/4, 3/4, 1/2; losses 0.81, 0.90, 0.79, 0.69
+EPOCHS = [(2, 1.0), (3, 3.5), (3, 3.0), (2, 0.1)]
+
+
+@pytest.mark.parametrize(("rule", "best"), [("last", 4), ("accuracy", 2), ("latest", 3), ("loss", 4), ("ranked", 3)])
+def test_each_rule_keeps_its_own_epoch(rule, best):
+    assert kept(rule, EPOCHS) == (best, None)
+
+
+def test_both_wants_accuracy_and_loss_at_their_best():
+    # the second is more accurate at a higher loss, the third as accurate at the lowest loss of all
+    assert kept("both", [(2, 0.1), (3, 4.0), (3, 0.9)]) == (3, None)
+
+
+def test_quantities_are_those_of_the_validation_nodes():
+    found = KeepEpoch("loss", FOUR[:2], FIRST_CLASS[:2]).observe(1, four_logits(1, 2.0))
+    assert found["val_accuracy"] == 0.5
+    expected = torch.nn.functional.cross_entropy(four_logits(1, 2.0)[:2], FIRST_CLASS[:2]).item()
+    assert found["val_loss"] == pytest.approx(expected)
+
+
+def test_patience_counts_from_the_kept_epoch():
+    falling = [(4, 2.0), (4, 1.0), (4, 0.5), (4, 0.4)]
+    assert kept("loss", falling, patience=2) == (1, 3)
+    assert kept("loss", [(4, 1.0), (4, 2.0), (4, 1.5), (4, 3.0), (4, 1.0)], patience=2) == (4, None)
+
+
+def test_either_accuracy_or_loss_resets_patience():
+    # the loss is never below that of epoch 1, but accuracy rises
+    epochs = [(2, 0.1), (3, 8.0), (2, 8.0), (2, 8.0)]
+    assert kept("loss", epochs, patience=2) == (1, 3)
+    assert kept("loss", epochs, patience=2, either=True) == (1, 4)
+
+
+def test_window_stops_when_the_loss_rises_above_the_mean_before():
+    epochs = [(4, 1.0), (4, 2.0), (4, 3.0), (4, 0.5), (4, 4.0)]
+    assert kept("last", epochs, window=2) == (4, 4)
+    assert kept("last", epochs, window=2, window_after=4) == (5, None)
+
+
+def test_the_last_epoch_evaluates_nothing():
+    stopping = LastEpoch()
+    assert stopping.keeps_last
+    assert not stopping.evaluates(3)
+    assert stopping.observe(3, torch.zeros(0)) == {}
+    assert stopping.best_epoch == 3
+    assert stopping.stop(10**9) is None
+
+
+def test_an_unknown_rule_is_a_sentence():
+    with pytest.raises(ParameterError, match="must be one of last, loss"):
+        KeepEpoch("best", FOUR, FIRST_CLASS)
+
+
+def stationary(evaluations, window=2, **options):
+    """The epoch at which it stops, for the classes of ten nodes at each evaluation; all of class 0, the first four are trained on."""
+    stopping = Stationary(FOUR, FIRST_CLASS, window, **options)
+    for number, wrong in enumerate(evaluations, start=1):
+        classes = torch.zeros(10, dtype=torch.int64)
+        classes[list(wrong)] = 1
+        for epoch in range((number - 1) * window + 1, number * window):
+            assert not stopping.evaluates(epoch)
+            stopping.observe(epoch, torch.zeros(0))
+            assert stopping.stop(epoch) is None
+        epoch = number * window
+        assert stopping.evaluates(epoch)
+        stopping.observe(epoch, torch.nn.functional.one_hot(classes, 2).float())
+        assert stopping.best_epoch == epoch
+        if stopping.stop(epoch) is not None:
+            return epoch
+    return None
+
+
+def test_stationary_goes_on_while_fewer_and_fewer_nodes_move():
+    assert stationary([{4, 5, 6, 7}, {8}, {8, 9, 4}, {8, 9}, {8, 9}]) == 10  # 5, 2, 1 and then none
+    assert stationary([{4, 5, 6, 7}, {8}, {8, 9, 4}, {8, 9}]) is None
+
+
+def test_stationary_stops_when_as_many_nodes_move_as_before():
+    assert stationary([{4}, {5, 6}, {7}, {8, 9}, {4}]) == 6  # three nodes move, and three again
+
+
+def test_stationary_stops_when_nothing_moves():
+    assert stationary([{4}, {4}, {4}]) == 4
+
+
+def test_stationary_waits_while_more_training_labels_come_out_right():
+    """Nothing else moves and then a lot: training labels are still being learnt, one more at each evaluation."""
+    assert stationary([{0, 1, 2, 3}, {0, 1, 2}, {0, 1, 4, 5}, {0, 6, 7, 8}]) is None
+    assert stationary([{0, 1, 2, 3}, {0, 1, 2}, {0, 1, 2, 4}]) == 6

@@ -130,13 +130,15 @@ def test_pseudo_labels_come_from_the_source_asked_for(make_trainer, source):
     trainer = make_trainer(pseudo_label_source=source, epochs=6, objective={"warmup": 2, "ramp": 0})
     seen = []
     targets = trainer.objective.targets
-    look = trainer.stopping.observe
+    observe = trainer.stopping.observe
     clean = []
-    trainer.stopping.observe = lambda epoch, logits: (clean.append(logits.clone()), look(epoch, logits))[1]
+    trainer.stopping.observe = lambda epoch, logits: (clean.append(logits.clone()), observe(epoch, logits))[1]
     trainer.objective.targets = lambda logits: (seen.append(logits.detach().clone()), targets(logits))[1]
     trainer.run()
     assert len(seen) == 4
-    matches = [torch.equal(a, b) for a, b in zip(seen, clean[1:], strict=False)]  # epoch e uses the look of e−1
+    matches = [
+        torch.equal(a, b) for a, b in zip(seen, clean[1:], strict=False)
+    ]  # epoch e uses the evaluation pass of e−1
     assert all(matches) if source == "clean" else not any(matches)
 
 

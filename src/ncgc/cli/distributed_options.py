@@ -113,7 +113,7 @@ class DistributedOptions:
         """
         if self.group is None or whole:
             return load()
-        from ncgc.training.engines.distributed.graph_summary import read_by_first
+        from ncgc.training.engines.distributed.scatter import read_by_first
 
         return read_by_first(load, self.group)
 

@@ -1,4 +1,4 @@
-"""Decoupled: what every method that classifies by an MLP and propagates its outputs has in common."""
+"""Decoupled: the base of methods that classify by an MLP and propagate its outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class DecoupledNetwork(TwoLayerMLP):
         raise TypeError(f"{type(self).__name__} must define propagate(operators, z, generator).")
 
     def embed(self, operators: GraphOperators, local: Output) -> Tensor:
-        """(n, d) the hidden states propagated as the scores are; asked for once, after training."""
+        """(n, d) the hidden states propagated as the scores are; computed once, after training."""
         return self.propagate(operators, local.embeddings)
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:

@@ -1,4 +1,4 @@
-"""NetworkClassifier: what every method that trains a network by full-batch descent has in common."""
+"""NetworkClassifier: the base of every method that trains a network on the whole graph at once."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ from ncgc.params.parameter import declared
 from ncgc.training import Adam, KeepEpoch, LastEpoch, Stationary, StoppingRule, TrainingResult, Watcher
 from ncgc.training.engines.full_batch import train_full_batch
 from ncgc.training.engines.partition.label_blocks import LabelOperators
-from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.engines.partition.part_operators import PartSource
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """What a method trains on: the graph with scaled features, and of the labels the training nodes' alone.
+    """What a method trains on: the graph with normalised features, and of the labels those of the training nodes alone.
 
     Attributes:
         graph: the graph; its labels are -1 but on the training nodes.
         operators: its features and propagation matrices as tensors.
-        train, labels: (l,) training nodes and their classes.
-        weights, drops: where first weights come from, and everything random in training.
+        train: (l,) training nodes.
+        labels: (l,) their classes.
+        weights: the generator of the first weights.
+        drops: the generator of everything random in training.
         seed: for what takes a number and not a generator (k-means).
-        watched: (m,) the nodes that the choice of an epoch looks at; their labels are not here.
-        depth: how many edges away a node's logits see, or None for any number.
+        watched: (m,) the validation nodes, on which an epoch is chosen; their labels are not here.
+        depth: how many edges away the receptive field of a node ends, or None for no limit.
     """
 
     graph: Graph
@@ -51,22 +53,22 @@ class TrainingData:
 
     @cached_property
     def around_train(self) -> GraphOperators:
-        """What the logits of the training nodes depend on; the network says something of these alone, in their order."""
+        """The receptive field of the training nodes; a pass over it gives their logits alone, in their order."""
         return self._around(self.train)
 
     @cached_property
     def around_watched(self) -> GraphOperators:
-        """The same of the watched nodes."""
+        """The receptive field of the validation nodes."""
         return self._around(self.watched)
 
     @property
     def seen(self) -> GraphOperators:
-        """What a look goes through: all nodes, or what the watched ones depend on, if any."""
+        """What an evaluation pass goes over: the receptive field of the validation nodes where it is limited, or all nodes."""
         return self.around_watched if self.depth is not None and len(self.watched) else self.operators
 
     def _around(self, nodes: Tensor) -> GraphOperators:
         assert self.depth is not None
-        return LabelOperators(Source(self.graph, FeatureNormalizer("raw")), nodes.numpy(), self.depth)
+        return LabelOperators(PartSource(self.graph, FeatureNormalizer("raw")), nodes.numpy(), self.depth)
 
     @property
     def num_classes(self) -> int:
@@ -85,9 +87,12 @@ class TrainingData:
 class NetworkClassifier(NodeClassifier):
     """A method with a network, a loss on it, and a rule for the epoch to keep.
 
-    A simple one defines :meth:`network` alone; :meth:`loss`, :meth:`groups` and :meth:`train` are there to be replaced. The
-    network is called as ``network(operators, generator)`` and returns an :class:`ncgc.nn.Output` for all nodes; it drops
-    in training mode, with the generator it is given, so that nothing global is drawn from.
+    A simple one defines :meth:`network` alone; :meth:`loss`, :meth:`groups` and :meth:`train` may be overridden. The network
+    is called as ``network(operators, generator)`` and returns an :class:`ncgc.nn.Output` for all nodes. In training mode it
+    draws its dropout from that generator, so that the global one is never used.
+
+    Class attributes:
+        keep: the rule for the epoch to keep, of :class:`ncgc.training.KeepEpoch`. keep_options: its window and the like.
     """
 
     inductive = True
@@ -99,7 +104,7 @@ class NetworkClassifier(NodeClassifier):
     epochs: int = declared(200, "most epochs to train", low=1)
     patience: int | None = declared(
         100,
-        "epochs without gain before stopping; without validation nodes, between looks",
+        "epochs without gain before stopping; without validation nodes, between evaluations",
         kind=int,
         low=1,
         optional=True,
@@ -108,42 +113,68 @@ class NetworkClassifier(NodeClassifier):
         "row", "features as they are, or each row divided by its sum, its length, …", choices=tuple(ROWS)
     )
 
-    keep: ClassVar[str] = "loss"  # a rule of ncgc.training.KeepEpoch
-    keep_options: ClassVar[dict[str, Any]] = {}  # its window and the like
+    keep: ClassVar[str] = "loss"
+    keep_options: ClassVar[dict[str, Any]] = {}
 
     # ---------------------------------------------------------------- what a method defines
 
     def network(self, data: TrainingData) -> nn.Module:
-        """A network with its first weights drawn from ``data.weights``."""
+        """Make the network.
+
+        Args:
+            data: what it will be trained on.
+
+        Returns:
+            A network with its first weights drawn from ``data.weights``.
+        """
         raise TypeError(f"{type(self).__name__} must define network(data).")
 
     def depth(self) -> int | None:
-        """How many layers let a node see its neighbours, if it sees no further and no sum over all nodes.
+        """How many layers let a node see its neighbours; None for a network that sees further, or a sum over all nodes.
 
-        A network that takes layer i's matrices from ``operators.of_layer(i)`` is then trained on what the labelled nodes
-        depend on, and looked at on what the validation nodes depend on: the same loss and gradient for less.
+        A network that takes layer i's matrices from ``operators.of_layer(i)`` is then trained on the receptive field of the
+        training nodes and evaluated on that of the validation nodes: the same loss and gradient for less work.
         """
         return None
 
-    def pause(self) -> int | None:
-        """Without validation nodes, the epochs between two looks at the predictions; None: all epochs, the last is kept."""
+    def evaluation_interval(self) -> int | None:
+        """Without validation nodes, the epochs between two evaluations; None: train all epochs and keep the last."""
         return self.patience
 
     def loss(self, data: TrainingData, network: nn.Module, epoch: int) -> Tensor | dict[str, Tensor]:
-        """Of an epoch counted from 1: the cross-entropy on the training nodes."""
+        """The loss of an epoch: the cross-entropy on the training nodes unless a method overrides it.
+
+        Args:
+            data: what to train on.
+            network: in training mode.
+            epoch: counted from 1.
+
+        Returns:
+            One number, or named parts that are summed.
+        """
         if data.depth is not None:
             return cross_entropy(network(data.around_train, data.drops).logits, data.labels)
         logits = network(data.operators, data.drops).logits
         return cross_entropy(logits[data.train], data.labels)
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
-        """Adam's groups: what decays and what does not. Everything decays unless said otherwise."""
+        """Adam's parameter groups, each with its ``weight_decay``; all weights decay unless a method overrides it."""
         return [{"params": list(network.parameters()), "weight_decay": self.weight_decay}]
 
     def train(
         self, data: TrainingData, network: nn.Module, stopping: StoppingRule, watch: Watcher | None
     ) -> TrainingResult:
-        """All of training; the best weights are in the network afterwards."""
+        """Train the network; the best weights are in it afterwards.
+
+        Args:
+            data: what to train on.
+            network: with its first weights.
+            stopping: decides what to keep and when to stop.
+            watch: called after each epoch.
+
+        Returns:
+            How training went.
+        """
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)
 
         def evaluate() -> Tensor:
@@ -155,41 +186,55 @@ class NetworkClassifier(NodeClassifier):
         )
 
     def infer(self, network: nn.Module, operators: GraphOperators) -> Output:
-        """Embeddings and logits of all nodes of a graph, in evaluation mode and without gradients."""
+        """Embeddings and logits of all nodes of a graph; called in evaluation mode without gradients."""
         output: Output = network(operators, None)
         return output
 
     # ---------------------------------------------------------------- the rest is the same for all
 
     def stopping_rule(self, graph: Graph, split: Split) -> StoppingRule:
-        """The rule of this method on the validation nodes; where there are none, the last epoch.
+        """When to stop and what to keep: by the validation nodes, or by a rule without labels where there are none.
 
-        Where there is a :meth:`pause`, training then stops where it only wanders (:class:`ncgc.training.Stationary`).
+        Args:
+            graph: with the labels of the validation nodes, which the rule alone sees.
+            split: which nodes train and validate.
+
+        Returns:
+            This method's rule; without validation nodes :class:`ncgc.training.Stationary`, or the last epoch where there is
+            no :meth:`evaluation_interval`.
         """
         return self.stopping_rule_by(self.keep, graph, split, **self.keep_options)
 
     def stopping_rule_by(self, rule: str, graph: Graph, split: Split, **options: Any) -> StoppingRule:
-        """The same with a rule of :class:`ncgc.training.KeepEpoch` and its options."""
+        """:meth:`stopping_rule` with a given rule of :class:`ncgc.training.KeepEpoch` and its options."""
         if not len(split.val):
-            pause = self.pause()
-            if pause is None:
+            interval = self.evaluation_interval()
+            if interval is None:
                 return LastEpoch()
             train = torch.from_numpy(split.train)
-            return Stationary(train, torch.from_numpy(graph.labels[split.train]), pause)
+            return Stationary(train, torch.from_numpy(graph.labels[split.train]), interval)
         index, labels = torch.from_numpy(split.val), torch.from_numpy(graph.labels[split.val])
         if self.depth() is not None:
-            index = torch.arange(len(index))  # these alone are looked at
+            index = torch.arange(len(index))  # these alone are evaluated
         return KeepEpoch(rule, index, labels, self.patience, **options)
 
     def training_data(self, graph: Graph, split: Split) -> TrainingData:
-        """What training gets of a graph and a split. Sets ``normalizer_``."""
+        """What training gets of a graph and a split. Sets ``normalizer_``.
+
+        Args:
+            graph: with all its labels.
+            split: which nodes train and validate.
+
+        Returns:
+            The graph with normalised features and the training labels alone, and generators seeded by ``random_state``.
+        """
         seeds = np.random.SeedSequence(self.random_state).generate_state(3).tolist()
         labels = split.training_labels(graph)
         self.normalizer_ = FeatureNormalizer.fit(graph, self.features)
-        scaled = self.normalizer_.apply(graph).with_labels(labels)
+        normalised = self.normalizer_.apply(graph).with_labels(labels)
         return TrainingData(
-            scaled,
-            GraphOperators(scaled),
+            normalised,
+            GraphOperators(normalised),
             torch.from_numpy(split.train),
             torch.from_numpy(labels[split.train]),
             torch.Generator().manual_seed(seeds[0]),
@@ -212,7 +257,7 @@ class NetworkClassifier(NodeClassifier):
         return self._evaluate(GraphOperators(self.normalizer_.apply(graph)))
 
     def _evaluate(self, operators: GraphOperators, **rest: Any) -> Prediction:
-        """What the trained network says of a graph with scaled features."""
+        """The prediction of the trained network for a graph with normalised features."""
         with torch.no_grad():
             output = self.infer(self.network_.eval(), operators)
         return Prediction(output.logits.double().numpy(), output.embeddings.numpy(), **rest)

@@ -1,4 +1,4 @@
-"""RowClassifier: what every method whose network sees of a node one row of features, smoothed or not, has in common."""
+"""RowClassifier: the base of methods whose network sees one row of features for a node, smoothed or not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RowNetwork(Protocol):
 
 
 class RowClassifier(NetworkClassifier):
-    """A method that trains a :class:`RowNetwork` on the training rows of S·X, made once, and looks at the validation rows.
+    """A method that trains a :class:`RowNetwork` on the training rows of S·X, made once, and evaluates the validation rows.
 
     An epoch has no product with the graph, and its cost does not grow with the number of nodes.
     """
@@ -38,13 +38,13 @@ class RowClassifier(NetworkClassifier):
             smoothed_rows(data.operators, nodes, lambda z: network.propagate(data.operators, z)).numpy()
         )
 
-    def pause(self) -> None:
-        """Epochs are few and cheap, and a look at all nodes is not."""
+    def evaluation_interval(self) -> None:
+        """None: epochs are few and cheap, and an evaluation pass over all nodes is not."""
 
     def train(
         self, data: TrainingData, network: nn.Module, stopping: StoppingRule, watch: Watcher | None
     ) -> TrainingResult:
-        seen = getattr(stopping, "index", torch.zeros(0, dtype=torch.int64))  # the validation nodes
+        seen = data.watched if stopping.evaluates(1) else data.watched[:0]  # the validation nodes
         on_rows = cast(RowNetwork, network)
         train, val = self.rows(data, on_rows, data.train), self.rows(data, on_rows, seen)
         optimizer = Adam(self.groups(network), lr=self.learning_rate, fused=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ncgc.errors import ParameterError
 from ncgc.graph.features import DENSE
 
-MANY_NEIGHBOURS = 6.0  # mean degree from which weight decay is weak (PubMed: 4.5; CS: 8.9)
+MANY_EDGES = 6.0  # mean degree from which weight decay is weak (PubMed: 4.5; CS: 8.9)
 STRONG_DECAY, WEAK_DECAY = 5e-3, 5e-4
 HALF_WAY = 3.0  # k₀; chosen on validation accuracy, benchmarks/studies/relaxation.toml
 
@@ -56,7 +56,7 @@ def automatic_weight_decay(mean_degree: float, density: float) -> float:
     >>> automatic_weight_decay(3.9, 0.01), automatic_weight_decay(8.9, 0.01), automatic_weight_decay(31.1, 0.35)
     (0.005, 0.0005, 0.005)
     """
-    return WEAK_DECAY if mean_degree >= MANY_NEIGHBOURS and density < DENSE else STRONG_DECAY
+    return WEAK_DECAY if mean_degree >= MANY_EDGES and density < DENSE else STRONG_DECAY
 
 
 def automatic_relaxation(labels: int, num_classes: int, half_way: float = HALF_WAY) -> float:

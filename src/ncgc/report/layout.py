@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 COMPONENTS = 50  # most columns for t-SNE
 LARGEST = 5_000  # most nodes for t-SNE; the others are placed between their nearest ones
 ITERATIONS = 500  # half of scikit-learn's default: the picture is the same to the eye in half the time
-NEIGHBOURS = 5
+NEAREST = 5
 _BLOCK = 20_000  # rows searched at a time, so that memory does not grow with the graph
 
 
@@ -84,7 +84,7 @@ def _tsne(rows: np.ndarray, seed: int) -> np.ndarray:
 
 def _placed(rows: np.ndarray, sample: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Positions of all rows: those outside the sample at the mean of their nearest ones, weighted by inverse distance."""
-    search = NearestNeighbors(n_neighbors=NEIGHBOURS, algorithm="brute").fit(rows[sample])
+    search = NearestNeighbors(n_neighbors=NEAREST, algorithm="brute").fit(rows[sample])
     everywhere = np.empty((len(rows), 2), dtype=np.float32)
     for start in range(0, len(rows), _BLOCK):
         distance, nearest = search.kneighbors(rows[start : start + _BLOCK])

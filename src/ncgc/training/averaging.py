@@ -16,6 +16,14 @@ class WeightAverage:
     steadier target (a mean teacher), and the epoch chosen on few validation nodes is less a matter of luck. Buffers
     (batch norm's statistics) are the network's own.
 
+    Args:
+        network: whose weights are averaged.
+        decay: d, from 0 to 1.
+
+    Attributes:
+        weights: the averaged weights by name.
+        steps: t, how many were averaged.
+
     >>> layer = nn.Linear(1, 1, bias=False)
     >>> average = WeightAverage(layer, 0.9)
     >>> with torch.no_grad():
@@ -33,6 +41,7 @@ class WeightAverage:
 
     @torch.no_grad()
     def update(self) -> None:
+        """Take in the network's weights after a step."""
         self.steps += 1
         decay = min(self.decay, self.steps / (self.steps + 9))
         latest = dict(self.network.named_parameters())
@@ -60,6 +69,13 @@ class PredictionAverage:
     Predictions with few labels swing from epoch to epoch, on Computers by several points of accuracy. Pseudo-labels from a
     bad epoch are learnt and stay; their average is about as good as the best epochs.
 
+    Args:
+        memory: d, from 0 to 1.
+
+    Attributes:
+        mean: (n, K) P̄.
+        epochs: t, how many were averaged.
+
     >>> average = PredictionAverage(0.9)
     >>> average.update(torch.tensor([[0.0, 0.0]])).exp()
     tensor([[0.5000, 0.5000]])
@@ -71,7 +87,14 @@ class PredictionAverage:
 
     @torch.no_grad()
     def update(self, logits: Tensor) -> Tensor:
-        """(n, K) log P̄ with these (n, K) logits taken in; it may be used like logits."""
+        """Take in an epoch.
+
+        Args:
+            logits: (n, K) of an evaluation pass.
+
+        Returns:
+            (n, K) log P̄, which may be used like logits.
+        """
         latest = logits.softmax(dim=1)
         if self.epochs:
             self.mean.lerp_(latest, 1 - min(self.memory, self.epochs / (self.epochs + 9)))

@@ -5,7 +5,7 @@
         rows-0.safetensors …     what each process knows of its nodes, with their numbers: any number of processes may read it
         checkpoint.json          numbers, and the checksum of every file
 
-The last :data:`KEPT` are kept. Nothing is unpickled. Where processes disagree on which is whole, the latest that all can read is used.
+The last :data:`KEPT` are kept. Nothing is unpickled. Where processes disagree on which one is whole, they use the latest that all can read.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Peers(Protocol):
 
 
 class Single:
-    """Nobody else."""
+    """One process, without peers; see :class:`Peers`."""
 
     rank, size = 0, 1
 
@@ -123,7 +123,16 @@ class Snapshot:
 
 
 def about_training(model: Any, graph: Any, split: Any) -> dict[str, Any]:
-    """What makes two trainings the same: parameters, the graph's size and name, and the nodes of the split."""
+    """What makes two trainings the same: parameters, the graph's size and name, and the nodes of the split.
+
+    Args:
+        model: with ``get_params``.
+        graph: to train on.
+        split: its training and validation nodes.
+
+    Returns:
+        Values by name; a checkpoint with others is refused.
+    """
     nodes = hashlib.sha256()
     for part in (split.train, split.val):
         nodes.update(part.tobytes() + b"|")
@@ -140,7 +149,7 @@ class Checkpoints:
         ids: (m,) global numbers of the nodes that this process has.
         every: epochs between two checkpoints.
         peers: the other processes.
-        warn: told in a sentence of every damaged checkpoint that is skipped.
+        warn: called with a message for every damaged checkpoint that is skipped.
     """
 
     def __init__(
@@ -150,7 +159,7 @@ class Checkpoints:
         ids: Tensor,
         every: int = 10,
         peers: Peers | None = None,
-        warn: Callable[[str], None] = lambda sentence: None,
+        warn: Callable[[str], None] = lambda message: None,
     ):
         self.resumes = False
         self.folder, self.ids, self.every = Path(folder), ids, every
@@ -165,7 +174,14 @@ class Checkpoints:
             self.write(Snapshot.take(trainer))
 
     def write(self, snapshot: Snapshot) -> None:
-        """Every process writes its rows, the first one the rest, and renames when all have written."""
+        """Every process writes its rows. The first one writes the rest, and renames the folder when all have written.
+
+        Args:
+            snapshot: to write.
+
+        Raises:
+            OutputError: if the folder cannot be written to.
+        """
         final = self.folder / f"{NAME}{snapshot.epoch:06}"
         workshop = self.folder / f"{TEMPORARY}{snapshot.epoch:06}"
         try:
@@ -190,7 +206,7 @@ class Checkpoints:
                 workshop.rename(final)
                 _on_disk(self.folder)
                 self._tidy(final)
-        except (OSError, SafetensorError) as error:  # the second is how safetensors tells of a full disk
+        except (OSError, SafetensorError) as error:  # safetensors raises its own error when the disk is full
             reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise OutputError(
                 f"The checkpoint cannot be written to {self.folder} ({reason}); free space, or give a folder that all processes "
@@ -213,7 +229,7 @@ class Checkpoints:
         about: Mapping[str, Any],
         ids: Tensor,
         peers: Peers | None = None,
-        warn: Callable[[str], None] = lambda sentence: None,
+        warn: Callable[[str], None] = lambda message: None,
     ) -> Checkpoints:
         """Those of a :class:`Checkpointing`."""
         checkpoints = cls(place.folder, about, ids, place.every, peers, warn)
@@ -221,9 +237,9 @@ class Checkpoints:
         return checkpoints
 
     def attach(self, trainer: Trainer) -> None:
-        """Resume the trainer where that was asked for, and write a checkpoint every few epochs of it."""
+        """Resume the trainer if :class:`Checkpointing` requires it, and write a checkpoint every few epochs."""
         self.begin(trainer, self.resumes)
-        self.peers.barrier()  # nobody writes while another one reads
+        self.peers.barrier()  # no process writes while another one reads
         trainer.keep = self.keep
 
     def found(self) -> list[Path]:
@@ -231,10 +247,18 @@ class Checkpoints:
         return sorted(self.folder.glob(f"{NAME}*"), reverse=True) if self.folder.is_dir() else []
 
     def begin(self, trainer: Trainer, resume: bool) -> int:
-        """Go on from the latest whole checkpoint and return its epoch; 0 where training starts with the first one.
+        """Go on from the latest whole checkpoint, if there is one.
 
-        A job may be killed before its first checkpoint, so that there is none to go on from: a warning says so. Without
-        ``resume`` a folder that has checkpoints is refused: they would be mixed with those of this training.
+        Args:
+            trainer: that has not begun.
+            resume: whether to go on. A job may be killed before its first checkpoint, so a folder without one is a warning.
+
+        Returns:
+            The epoch of the checkpoint; 0 where training starts with the first epoch.
+
+        Raises:
+            CheckpointError: if the folder has checkpoints and ``resume`` is False, since they would be mixed with those of
+                this training; or if not all processes see the same folder.
         """
         found = self.found()
         seen = self.peers.counts(len(found))
@@ -254,20 +278,20 @@ class Checkpoints:
         return 0
 
     def resume(self, trainer: Trainer) -> int:
-        """Bring the trainer to the latest checkpoint that is whole and return its epoch; an error if there is none."""
+        """Bring the trainer to the latest whole checkpoint and return its epoch; a CheckpointError if there is none."""
         snapshot = self.latest()
         snapshot.put(trainer)
         return snapshot.epoch
 
     def latest(self) -> Snapshot:
-        """The latest checkpoint that every process can read whole. Each damaged one is named; the one before it is tried."""
+        """The latest checkpoint that every process can read; a damaged one is named in a warning and the one before it is tried."""
         folders, damaged = self.found(), list[str]()
         while True:
             snapshot, folders = self._first_whole(folders, damaged)
             epochs = self.peers.counts(-1 if snapshot is None else snapshot.epoch)
             if snapshot is not None and min(epochs) == snapshot.epoch == max(epochs):
                 return snapshot
-            if min(epochs) < 0:  # somebody has none left
+            if min(epochs) < 0:  # a process has none left
                 break
             if snapshot is not None and snapshot.epoch > min(epochs):  # another process could not read it
                 damaged.append(folders[0].name)

@@ -30,6 +30,7 @@ class History:
         self.rows: list[dict[str, float]] = []
 
     def append(self, **quantities: float) -> None:
+        """Add the row of an epoch."""
         self.rows.append(quantities)
 
     @property
@@ -49,6 +50,7 @@ class History:
         return iter(self.rows)
 
     def last(self) -> dict[str, float]:
+        """A copy of the last row, empty before the first epoch."""
         return dict(self.rows[-1]) if self.rows else {}
 
     def at(self, epoch: int) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Learner: weights in training, whatever an epoch looks like; and SelfSupervision, what NCGC's losses remember between epochs."""
+"""Learner: weights in training, the same for every engine; and SelfSupervision, what NCGC's losses remember between epochs."""
 
 from __future__ import annotations
 
@@ -128,9 +128,9 @@ class Learner:
     def set_step_size(self, epoch: int) -> None:
         """Follow the schedule."""
         if self.schedule != "constant":
-            share = step_size(self.schedule, epoch, self.epochs)
+            factor = step_size(self.schedule, epoch, self.epochs)
             for group in self.optimizer.param_groups:
-                group["lr"] = self.learning_rate * share
+                group["lr"] = self.learning_rate * factor
 
     def update(self) -> None:
         """One step of the optimizer with the gradients that are there."""
@@ -251,7 +251,12 @@ class Learner:
 
 
 def all_finite(values: Tensor, reduction: Reduction = ALONE) -> bool:
-    """Whether all of them are finite, in all processes."""
+    """Whether all values are finite, in all processes.
+
+    Args:
+        values: of this process, of any shape.
+        reduction: over the processes.
+    """
     return reduction.count(int(not bool(torch.isfinite(values).all()))) == 0
 
 

@@ -38,7 +38,7 @@ class Adam(torch.optim.Adam):
 
 
 def step_size(schedule: str, epoch: int, epochs: int) -> float:
-    """The size of a step as a share of the learning rate.
+    """The size of a step as a fraction of the learning rate.
 
     Args:
         schedule: "constant", or half a cosine down to nearly 0: over all epochs ("cosine") or the last third ("late").
@@ -46,7 +46,7 @@ def step_size(schedule: str, epoch: int, epochs: int) -> float:
         epochs: how many there are.
 
     Returns:
-        A share from 0 to 1.
+        A fraction from 0 to 1.
 
     >>> step_size("late", 20, 30), round(step_size("late", 26, 30), 2), round(step_size("cosine", 16, 30), 2)
     (1.0, 0.5, 0.5)

@@ -41,7 +41,7 @@ class StoppingRule(Protocol):
 
         Args:
             epoch: counted from 1.
-            logits: (n, K) of an evaluation pass; empty where :meth:`evaluates` said no.
+            logits: (n, K) of an evaluation pass; empty where :meth:`evaluates` is False.
 
         Returns:
             Quantities for the history. ``best_epoch == epoch`` afterwards means: keep these weights.
@@ -89,8 +89,14 @@ class BestValidation(_EveryEpoch):
     favours the wrong epoch. ``weigh`` then takes Σ_k b_k·accuracy_k with b the shares predicted for all nodes by the epoch
     of best balanced accuracy so far: one b for both epochs that are compared, and never that of an epoch that has collapsed.
 
-    Where a process has some of the nodes only, ``index`` are the validation nodes among them, and ``reduction`` makes their
-    sums whole.
+    Args:
+        index: (m,) validation nodes, those of this process.
+        labels: (m,) their classes.
+        patience: epochs without a gain to stop after.
+        settled: epochs until the clustering losses are at full weight.
+        weigh: whether to weigh classes by their predicted shares where validation nodes were drawn per class.
+        first: the first epoch after the warm-up; 0: all epochs count alike.
+        reduction: makes sums over the nodes of this process sums over all nodes.
     """
 
     def __init__(
@@ -198,6 +204,12 @@ class StablePredictions(_EveryEpoch):
 
     Training goes on until, over a window of ``patience`` epochs at full weight, no more than ``tolerance`` of all nodes
     end with another predicted class than they began the window with. The last weights are kept.
+
+    Args:
+        patience: epochs of a window.
+        settled: epochs until the clustering losses are at full weight; the first window begins there.
+        tolerance: the share of nodes that may change their class.
+        reduction: makes sums over the nodes of this process sums over all nodes.
     """
 
     def __init__(self, patience: int, settled: int, tolerance: float = 0.001, reduction: Reduction = ALONE):
@@ -315,10 +327,17 @@ class KeepEpoch(_EveryEpoch):
     - ``"last"``: the last epoch; validation only stops (GCN).
 
     Args:
-        index, labels: (m,) validation nodes and their classes.
-        patience: stop when for so many epochs nothing got better: what is kept or, with ``either``, accuracy or loss, of
-            which to be as good as ever is then enough (GAT, APPNP, GRAND).
-        window: stop when the loss exceeds the mean of so many losses before it, after epoch ``window_after``.
+        rule: one of these.
+        index: (m,) validation nodes.
+        labels: (m,) their classes.
+        patience: epochs without a gain to stop after; None: no limit.
+        either: whether accuracy or loss, if as good as ever, counts as a gain (GAT, APPNP, GRAND), and not only a newly kept
+            epoch.
+        window: stop when the loss exceeds the mean of the last ``window`` losses; None: never.
+        window_after: the last epoch at which the window does not stop yet.
+
+    Raises:
+        ParameterError: for an unknown rule.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Trainer: the one training loop, whatever an epoch looks like."""
+"""Trainer: the one training loop; an Engine runs its epochs."""
 
 from __future__ import annotations
 

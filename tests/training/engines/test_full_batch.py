@@ -15,43 +15,43 @@ class Number(nn.Module):
         self.x = nn.Parameter(torch.tensor(start))
 
 
-def run(start=4.0, epochs=5, stopping=None, loss=None, look=None, watch=None):
+def run(start=4.0, epochs=5, stopping=None, loss=None, evaluate=None, watch=None):
     network = Number(start)
     optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
     square = lambda epoch: 0.25 * network.x**2  # noqa: E731  halves x each step
-    seen = look or (lambda: torch.stack([network.x.detach(), torch.tensor(0.0)]).repeat(2, 1))
+    seen = evaluate or (lambda: torch.stack([network.x.detach(), torch.tensor(0.0)]).repeat(2, 1))
     ended = train_full_batch(
         network, optimizer, loss(network) if loss else square, seen, stopping or LastEpoch(), epochs, watch
     )
     return network, ended
 
 
-def test_the_last_weights_are_kept_without_a_look():
-    def look():
-        raise AssertionError("nobody asked")
+def test_the_last_weights_are_kept_without_an_evaluation_pass():
+    def evaluate():
+        raise AssertionError("the rule evaluates nothing")
 
-    network, ended = run(look=look)
+    network, ended = run(evaluate=evaluate)
     assert network.x.item() == 4.0 / 2**5
     assert (ended.best_epoch, ended.termination, len(ended.history)) == (5, "all epochs done", 5)
     assert not network.training
 
 
-def test_a_rule_without_labels_looks_once_a_window_and_averages_the_last_weights():
-    network, looked = Number(4.0), []
+def test_a_rule_without_labels_evaluates_once_a_window_and_averages_the_last_weights():
+    network, evaluated = Number(4.0), []
 
-    def look():
-        looked.append(network.x.item())
+    def evaluate():
+        evaluated.append(network.x.item())
         return torch.tensor([[1.0, 0.0], [0.0, 1.0]])
 
     stopping = Stationary(torch.tensor([0]), torch.tensor([0]), window=3)
     optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
-    ended = train_full_batch(network, optimizer, lambda epoch: 0.25 * network.x**2, look, stopping, 20)
+    ended = train_full_batch(network, optimizer, lambda epoch: 0.25 * network.x**2, evaluate, stopping, 20)
     average, averages = 4.0, []
     for step in range(1, 7):
         memory = min(1 / 3, step / (step + 9))
         average = memory * average + (1 - memory) * 4.0 / 2**step
         averages.append(average)
-    assert looked == pytest.approx([averages[2], averages[5]])  # after epochs 3 and 6, when nothing moved
+    assert evaluated == pytest.approx([averages[2], averages[5]])  # after epochs 3 and 6, when nothing moved
     assert network.x.item() == pytest.approx(averages[5])
     assert (ended.best_epoch, len(ended.history)) == (6, 6)
     assert ended.termination == "predictions wander and settle no further"
@@ -71,7 +71,7 @@ def test_the_best_weights_come_back():
     assert ended.history["val_loss"].argmin() == 2
 
 
-def test_parts_are_summed_and_told():
+def test_parts_are_summed_and_reported():
     seen = []
 
     def loss(network):
@@ -84,7 +84,7 @@ def test_parts_are_summed_and_told():
     assert seen[1][1]["one"] == 1.0
 
 
-def test_it_stops_when_the_selection_says_so():
+def test_it_stops_when_the_stopping_rule_ends_it():
     stopping = KeepEpoch("loss", torch.arange(2), torch.tensor([0, 0]), patience=2)
     _, ended = run(stopping=stopping, epochs=50)  # class 0 gets less and less likely
     assert (ended.best_epoch, len(ended.history)) == (1, 3)

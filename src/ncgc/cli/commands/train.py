@@ -92,7 +92,7 @@ def _train(texts: dict[str, Any], fixed: dict[str, Any], distributed: Distribute
     if out is not None and os.environ.get("RANK", "0") == "0":
         check_folder(out, overwrite)
     if distributed.distributed and not distributed.in_group:
-        from ncgc.training.engines.distributed.launch import launch
+        from ncgc.cli.processes import launch
 
         return launch([word for word in words if word != "--distributed"], distributed.processes)
     from ncgc.runs.folder import write_train_folder

@@ -42,7 +42,7 @@ class DAGNN(Decoupled, dropout=0.8, weight_decay=5e-3, epochs=1000, patience=Non
     def network(self, data: TrainingData) -> nn.Module:
         return DAGNNNetwork(data, self.hidden, self.dropout, self.steps)
 
-    def pause(self) -> int:
+    def evaluation_interval(self) -> int:
         return self.window
 
     def stopping_rule(self, graph: Graph, split: Split) -> StoppingRule:

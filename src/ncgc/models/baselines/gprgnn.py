@@ -38,7 +38,7 @@ class GPRGNN(Decoupled, patience=None, epochs=1000):
     steps: int = declared(10, "propagation steps (K)", low=0)
     propagation_dropout: float = declared(0.5, "dropout on what is propagated", low=0, high=1, open_high=True)
 
-    def pause(self) -> int:
+    def evaluation_interval(self) -> int:
         return 100
 
     def network(self, data: TrainingData) -> nn.Module:

@@ -1,4 +1,4 @@
-"""Logistic regression: what a linear model of the features alone says."""
+"""Logistic regression: a linear model of the features alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ncgc.params.parameter import declared
 
 
 class LogisticRegression(NodeClassifier):
-    """argmin over W, b of C·Σ_i −log softmax(x_i·W + b)_{y_i} + ½‖W‖², by scikit-learn; the edges are not looked at.
+    """argmin over W, b of C·Σ_i −log softmax(x_i·W + b)_{y_i} + ½‖W‖², by scikit-learn; the edges are not used.
 
     Nothing is drawn and nothing tuned: C is scikit-learn's, and validation nodes are not used.
 
@@ -42,18 +42,18 @@ class LogisticRegression(NodeClassifier):
 
     def _solve(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
         self.normalizer_ = FeatureNormalizer.fit(graph, self.features)
-        scaled, labels = self.normalizer_.apply(graph), graph.labels[split.train]
-        self.linear_ = Linear(C=self.C, max_iter=self.iterations).fit(scaled.features[split.train], labels)
+        normalised, labels = self.normalizer_.apply(graph), graph.labels[split.train]
+        self.linear_ = Linear(C=self.C, max_iter=self.iterations).fit(normalised.features[split.train], labels)
         self.shares_ = np.bincount(labels, minlength=graph.num_classes) / len(labels)
-        return self._evaluate(scaled)
+        return self._evaluate(normalised)
 
     def _predict_other(self, graph: Graph) -> Prediction:
         return self._evaluate(self.normalizer_.apply(graph))
 
-    def _evaluate(self, scaled: Graph) -> Prediction:
-        probabilities = np.zeros((scaled.num_nodes, len(self.shares_)))
+    def _evaluate(self, normalised: Graph) -> Prediction:
+        probabilities = np.zeros((normalised.num_nodes, len(self.shares_)))
         # a class may have no training node
-        probabilities[:, self.linear_.classes_] = self.linear_.predict_proba(scaled.features)
+        probabilities[:, self.linear_.classes_] = self.linear_.predict_proba(normalised.features)
         return Prediction.from_scores(probabilities, self.shares_)
 
     def _arrays(self) -> dict[str, np.ndarray]:

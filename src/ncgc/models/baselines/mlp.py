@@ -11,7 +11,7 @@ from ncgc.ops import FeatureMatrix
 
 
 class MLP(RowClassifier):
-    """Z = ReLU(X·W₀ + b₀)·W₁ + b₁ with dropout before both products; the edges are not looked at.
+    """Z = ReLU(X·W₀ + b₀)·W₁ + b₁ with dropout before both products; the edges are not used.
 
     The settings are ours: those of a GCN of 64 columns, with the epoch of lowest validation loss.
 

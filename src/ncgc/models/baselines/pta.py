@@ -35,7 +35,7 @@ class PTA(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, 
     title = "PTA"
     paper = "Dong et al., WWW 2021"
     family = "pseudo-labels"
-    cost = "no product with Â in a step, ten of n×K in a look"
+    cost = "no product with Â in a step, ten of n×K in an evaluation pass"
     keep = "ranked"
     keep_options: ClassVar[dict[str, Any]] = {"either": True}
 
@@ -65,7 +65,7 @@ class PTA(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-3, 
 class PTANetwork(TwoLayerMLP):
     """An MLP; in evaluation mode its probabilities are propagated, and the logits are their logarithms.
 
-    Without dropout the pass in training is that of the look before it: the look leaves it, with what its gradient needs.
+    Without dropout the training pass equals the evaluation pass before it, which keeps what its gradient needs.
     """
 
     def __init__(self, data: TrainingData, hidden: int, dropout: float, alpha: float, steps: int):

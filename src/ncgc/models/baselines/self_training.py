@@ -21,7 +21,7 @@ class SelfTraining(GCN):
 
     t_c = 3η·(share of c among the training nodes), η = n/d̄² with the mean degree d̄: as many labels as two layers need to
     reach the graph, three times. At least one node a class is added. As the authors have it, validation nodes are not
-    looked at: both trainings go through all epochs.
+    used: both trainings go through all epochs.
 
     >>> from ncgc import load_dataset
     >>> from ncgc.datasets import few_split

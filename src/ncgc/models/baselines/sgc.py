@@ -22,7 +22,7 @@ class SGC(
 ):
     """Z = Âᵏ·X·W + b (Wu et al., 2019): logistic regression on Âᵏ·X, of which training needs the labelled rows only.
 
-    As the authors do, the last weights are kept and no validation node is looked at. Their weight decay, found by 60
+    As the authors do, the last weights are kept and no validation node is used. Their weight decay, found by 60
     trials on the validation nodes, is taken as given. There is no hidden layer, so the embeddings are the logits.
 
     >>> from ncgc import load_dataset

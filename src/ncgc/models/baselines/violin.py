@@ -22,7 +22,7 @@ from ncgc.params.parameter import declared
 from ncgc.training import Adam, LastEpoch, StoppingRule, TrainingResult, Watcher
 from ncgc.training.engines.full_batch import train_full_batch
 
-_FEWEST = 10  # nodes held out below which their accuracy says nothing
+_FEWEST = 10  # nodes held out below which their accuracy is no guide
 _SURE = 0.9  # the confidence that is enough then
 
 
@@ -35,7 +35,7 @@ class Violin(NetworkClassifier, hidden=16, dropout=0.6, epochs=300, patience=Non
     from, ŷ is predicted anew. The labels are predicted without links.
 
     The authors choose the confidence that is enough on validation labels. Ours is from training labels: a GCN fitted on two
-    thirds of every class is asked at which confidence it is right often enough (δ) on the last third, and as large a share of
+    thirds of every class shows at which confidence it is right often enough (δ) on the last third, and as large a share of
     all nodes is then linked; with fewer than 10 nodes held out the confidence is 0.9.
 
     >>> from ncgc import load_dataset

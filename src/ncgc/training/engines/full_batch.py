@@ -41,7 +41,7 @@ class Loss:
 
 
 class FullBatch:
-    """One step over all nodes an epoch.
+    """One step over all nodes an epoch; an :class:`ncgc.training.trainer.Engine`.
 
     Args:
         learner: the weights in training.
@@ -153,7 +153,7 @@ def train_full_batch(
         network: to train; the best weights are in it afterwards.
         optimizer: with its weights.
         loss: of an epoch counted from 1, in training mode: one number, or named parts that are summed.
-        evaluate: (n, K) logits of all nodes, or of those that ``stopping`` looks at; in evaluation mode, without gradients.
+        evaluate: (n, K) logits of all nodes, or of those that ``stopping`` evaluates; in evaluation mode, without gradients.
         stopping: decides what to keep and when to stop.
         epochs: the most epochs.
         watch: called after each epoch.

@@ -16,19 +16,19 @@ from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.training.checkpoint import Peers, Single
 from ncgc.training.engines.full_batch import FullBatch, evaluate_graph, ncgc_full_batch
 from ncgc.training.engines.partition.engine import LocalLayout, Partition, check_partition
+from ncgc.training.engines.partition.halo import WHOLE, Ownership
 from ncgc.training.engines.partition.inference import evaluate_by_rows
-from ncgc.training.engines.partition.ownership import WHOLE, Ownership
-from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.engines.partition.part_operators import PartSource
 from ncgc.training.history import Watcher
 from ncgc.training.learner import Learner
 
 
 class Placement(Protocol):
-    """What NCGC needs to know of where it trains.
+    """Where NCGC trains: what this process has of the graph, and how its results become those of all processes.
 
     Attributes:
         ownership: the nodes of this process, and how sums over them become sums over all.
-        peers: who else writes checkpoints.
+        peers: the processes that write checkpoints together.
         complete: whether this process ends with the output of all nodes.
         ids: (m,) the numbers of this process's nodes.
     """
@@ -44,10 +44,26 @@ class Placement(Protocol):
         """The seeds that were drawn, the same in every process."""
 
     def place(self, graph: Graph, parameters: dict[str, Any]) -> FeatureNormalizer:
-        """Prepare the graph for these parameters of NCGC; how its features are normalised."""
+        """Prepare the graph; called first.
+
+        Args:
+            graph: to train on.
+            parameters: of NCGC, all of them, checked.
+
+        Returns:
+            How the features are normalised.
+
+        Raises:
+            ParameterError: for parameters that do not train here.
+        """
 
     def engine(self, learner: Learner, seed: int) -> FullBatch | Partition:
-        """The engine for a learner; ``seed`` is that of the dropout."""
+        """The engine that trains a learner.
+
+        Args:
+            learner: with NCGC's self-supervision.
+            seed: of the dropout.
+        """
 
     def watching(self, watch: Watcher | None) -> Watcher | None:
         """The watcher to call after every epoch."""
@@ -87,7 +103,7 @@ class OneProcess:
         if self.parameters["batch"] == "full":
             self._operators = GraphOperators(self.normalizer.apply(self.graph))
             return ncgc_full_batch(learner, self._operators, torch.Generator().manual_seed(seed))
-        self._source = Source(self.graph, self.normalizer)
+        self._source = PartSource(self.graph, self.normalizer)
         layout = LocalLayout(self._source, learner, self.parameters["parts"], self.parameters["halo"])
         return Partition(learner, layout, self.parameters["steps_per_epoch"], seed)
 
@@ -118,5 +134,5 @@ def evaluate(network: SOGN, graph: Graph, normalizer: FeatureNormalizer, batch: 
         (n, d) embeddings and (n, K) logits.
     """
     if batch == "partitions":
-        return evaluate_by_rows(network, Source(graph, normalizer))
+        return evaluate_by_rows(network, PartSource(graph, normalizer))
     return evaluate_graph(network, graph, normalizer)

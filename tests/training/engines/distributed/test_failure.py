@@ -5,17 +5,17 @@ import random
 import signal
 import threading
 import time
+import warnings
 from datetime import timedelta
 
 import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
-from ncgc.training.engines.distributed.fitting import fit_with_checkpoints
 
 from ncgc import NCGC
 from ncgc.errors import ParameterError, PeerError
-from ncgc.training import checkpoint
+from ncgc.training import Checkpointing, checkpoint
 from ncgc.training.engines.distributed.group import Group
 
 SHORT = {"epochs": 12, "warmup": 2, "ramp": 2, "hidden": 8, "sinkhorn_iterations": 1, "prior": "estimated"}
@@ -42,10 +42,11 @@ def training(planted, folder, resume=False, fail=None, before=None):
 
         if before is not None:
             before(group)
-        sentences = []
-        model = fit_with_checkpoints(
-            NCGC(**SHORT), *planted, group, watch, folder, every=2, resume=resume, warn=sentences.append
-        )
+        place = None if folder is None else Checkpointing(folder, every=2, resume=resume)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            model = NCGC(**SHORT).fit(*planted, group=group, watch=watch, checkpoint=place)
+        sentences = [str(warning.message) for warning in warned if "heckpoint" in str(warning.message)]
         return model.history_["total"].tolist(), sentences
 
     return run
@@ -53,7 +54,7 @@ def training(planted, folder, resume=False, fail=None, before=None):
 
 @pytest.fixture(scope="module")
 def unbroken(make_planted, in_processes):
-    """The losses of two processes that nobody disturbed; by test_fitting those of one, but for rounding."""
+    """The losses of two processes that nobody disturbed; by test_processes those of one, but for rounding."""
     return in_processes(training(make_planted(), None), 2)[0][0]
 
 

@@ -12,7 +12,7 @@ from ncgc.training.engines.distributed.group import Group
 from ncgc.training.engines.distributed.rank_operators import RankOperators
 from ncgc.training.engines.distributed.scatter import cut_rows
 from ncgc.training.engines.partition import partition
-from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.engines.partition.part_operators import PartSource
 
 
 def z_of(n, seed=0):
@@ -42,7 +42,7 @@ def products(operators, rows, kind):
 
 
 def operators_of(graph, owner, group, kind):
-    rows = cut_rows(Source(graph, FeatureNormalizer("raw")), owner, group.rank, kind, np.float64)
+    rows = cut_rows(PartSource(graph, FeatureNormalizer("raw")), owner, group.rank, kind, np.float64)
     return RankOperators(graph, rows, owner, group, torch.float64)
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from ncgc.training.engines.distributed.fitting import fit_distributed
 
 from ncgc import NCGC, Split
 from ncgc.datasets.synthetic import BlockModel, sample_graph
@@ -15,7 +14,7 @@ SHORT = {"epochs": 20, "warmup": 3, "ramp": 3, "hidden": 16, "sinkhorn_iteration
 
 def fitted(planted, group, **parameters):
     graph, split = planted
-    return fit_distributed(NCGC(**(SHORT | parameters)), graph, split, group)
+    return NCGC(**(SHORT | parameters)).fit(graph, split, group=group)
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "sage", "gcnii", "appnp"])
@@ -46,11 +45,9 @@ def all_backbones(planted, backbones=tuple(DROPPED)):
     def run(group):
         found = {}
         for backbone in backbones:
-            accounts = []
-            model = NCGC(backbone, **(SHORT | DROPPED[backbone]))
-            fit_distributed(model, *planted, group, tell=accounts.append)
+            model = NCGC(backbone, **(SHORT | DROPPED[backbone])).fit(*planted, group=group)
             scores = model.decision_function() if group.first else None
-            found[backbone] = model.history_["total"], model.best_epoch_, scores, accounts[0].to_dict()
+            found[backbone] = model.history_["total"], model.best_epoch_, scores, model.communication_.to_dict()
         return found
 
     return run
@@ -105,7 +102,7 @@ def test_what_everybody_gets_does_not_grow_with_the_graph(graphs, two_processes,
     [
         ({"backbone": "gat"}, "'gat' does not train"),
         ({"norm": "batch"}, "norm='batch'"),
-        ({"batch": "partitions", "parts": 2, "steps_per_epoch": 3}, "2 parts cannot be dealt to 3 steps"),
+        ({"batch": "partitions", "parts": 2, "steps_per_epoch": 3}, "2 parts cannot be divided among 3 steps"),
         ({"batch": "partitions", "parts": 99}, "cannot be cut into 99 parts"),
         ({"batch": "partitions", "pseudo_label_source": "training"}, "pseudo_label_source='training'"),
     ],

@@ -78,7 +78,7 @@ def test_two_hosts_are_one(hosts, raw_processes, tmp_path):
                         *torchrun,
                         *meeting,
                         "-m",
-                        "ncgc.training.engines.distributed",
+                        "ncgc",
                         *words,
                     ],
                     env=os.environ | {"GLOO_SOCKET_IFNAME": name, "OMP_NUM_THREADS": "1"},

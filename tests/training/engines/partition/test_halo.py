@@ -1,13 +1,11 @@
-"""Parts see what they need, and their rows are those of the whole matrix to the bit."""
+"""Parts see what they need, and their rows are those of the whole matrix to the bit; owned nodes are found in them."""
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from ncgc import Graph
-from ncgc.errors import MissingPackageError, ParameterError
 from ncgc.ops import gcn_normalised, mean_normalised
-from ncgc.training.engines.partition import Ownership, make_part, partition, propagation_rows
+from ncgc.training.engines.partition import WHOLE, Ownership, make_part, partition, propagation_rows
 
 
 @pytest.fixture(params=["plain", "weighted"])
@@ -31,26 +29,30 @@ def test_rows_are_those_of_the_whole_matrix(adjacency, kind, hops):
         assert expected.nnz == whole[made.nodes[: made.inner]].nnz  # nothing of these rows lies outside
 
 
-def test_every_node_has_one_owner_and_no_part_is_empty(adjacency):
-    owner = partition(adjacency, 7)
-    assert np.bincount(owner, minlength=7).min() > 0
-    assert np.array_equal(owner, partition(adjacency, 7))
-    torn = sparse.csr_array((3, 3), dtype=np.float32)
-    assert sorted(partition(torn, 3)) == [0, 1, 2]
-    with pytest.raises(ParameterError, match="3 nodes cannot be cut into 4 parts"):
-        partition(torn, 4)
-
-
-def test_without_pymetis_it_says_what_to_install(adjacency, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pymetis", None)
-    with pytest.raises(MissingPackageError, match=r"pip install 'ncgc\[scale\]'"):
-        partition(adjacency, 2)
-    assert partition(adjacency, 1).tolist() == [0] * 60
-
-
-def test_share_finds_its_own():
-    share = Ownership(np.array([3, 4, 9]))
-    place, mine = share.local(np.array([9, 1, 3, 12]))
+def test_ownership_finds_its_nodes():
+    ownership = Ownership(np.array([3, 4, 9]))
+    place, mine = ownership.local(np.array([9, 1, 3, 12]))
     assert place.tolist() == [2, 0]
     assert mine.tolist() == [True, False, True, False]
     assert Ownership().local(np.array([5]))[0].tolist() == [5]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_local_is_the_look_up_by_hand(seed, shuffled):
+    generator = np.random.default_rng(seed)
+    owned = np.sort(generator.choice(60, 9, replace=False))
+    nodes = np.sort(generator.choice(60, 40, replace=False))  # more than are owned: searched the other way if in order
+    if shuffled:
+        generator.shuffle(nodes)
+    place, mine = Ownership(owned).local(nodes)
+    by_hand = [owned.tolist().index(node) for node in nodes.tolist() if node in owned]
+    assert place.tolist() == by_hand
+    assert mine.tolist() == [node in owned for node in nodes.tolist()]
+    assert np.array_equal(owned[place], nodes[mine])
+
+
+def test_nothing_to_look_for():
+    place, mine = Ownership(np.array([3, 4])).local(np.zeros(0, dtype=np.int64))
+    assert (len(place), len(mine)) == (0, 0)
+    assert WHOLE.local(np.array([2, 1]))[0].tolist() == [2, 1]

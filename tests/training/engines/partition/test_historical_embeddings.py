@@ -1,4 +1,4 @@
-"""With the last look at hand a part computes what the whole graph does, without a halo."""
+"""With the embeddings of the last evaluation pass a part computes what the whole graph does, without a halo."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from ncgc.nn import GraphOperators
 from ncgc.ops import RowGenerator
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
 from ncgc.training.engines.partition.inference import evaluate_by_rows
-from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.engines.partition.part_operators import PartSource
 
 OPTIONS = {"gcn": {}, "sage": {}, "gcnii": {"num_layers": 3}, "appnp": {"num_layers": 1, "steps": 3}}
 
@@ -24,9 +24,9 @@ def network_of(graph, backbone):
 @pytest.mark.parametrize("backbone", OPTIONS)
 def test_a_part_without_a_halo_is_exact(make_planted, backbone):
     graph, _ = make_planted()
-    scaling = FeatureNormalizer.fit(graph, "centred")
-    network, source, history = network_of(graph, backbone), Source(graph, scaling), HistoricalEmbeddings()
-    whole = network.eval()(GraphOperators(scaling.apply(graph)), embeddings=False).logits
+    normalizer = FeatureNormalizer.fit(graph, "centred")
+    network, source, history = network_of(graph, backbone), PartSource(graph, normalizer), HistoricalEmbeddings()
+    whole = network.eval()(GraphOperators(normalizer.apply(graph)), embeddings=False).logits
     evaluate_by_rows(network, source, embeddings=False, block=7, history=history)
     owned = np.arange(5, 20)
     found = []
@@ -42,7 +42,7 @@ def test_a_part_without_a_halo_is_exact(make_planted, backbone):
 def test_no_gradient_flows_outside(make_planted):
     """Pᵀ of a part is that of its own nodes: what is outside gets nothing."""
     graph, _ = make_planted()
-    source, history = Source(graph, FeatureNormalizer("raw")), HistoricalEmbeddings()
+    source, history = PartSource(graph, FeatureNormalizer("raw")), HistoricalEmbeddings()
     history.keep(0, torch.ones(graph.num_nodes, 2))
     matrix = source.part(np.arange(10), 0, history).gcn
     dense = torch.eye(10)
@@ -52,7 +52,7 @@ def test_no_gradient_flows_outside(make_planted):
     np.testing.assert_allclose(matrix.product(torch.ones(10, 2))[:, 0].numpy(), source.gcn[:10].sum(axis=1), atol=1e-5)
 
 
-def test_a_look_writes_where_the_last_one_wrote():
+def test_an_evaluation_pass_writes_where_the_last_one_wrote():
     history = HistoricalEmbeddings()
     first = history.place(0, 3, 2)
     assert history.place(0, 3, 2).data_ptr() == first.data_ptr()

@@ -9,7 +9,7 @@ from ncgc.graph.features import FeatureNormalizer
 from ncgc.nn import SOGN
 from ncgc.training.engines.partition import label_blocks as labelled
 from ncgc.training.engines.partition.label_blocks import LabelOperators, label_blocks
-from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.engines.partition.part_operators import PartSource
 
 
 def network(backbone="gcn", layers=2):
@@ -18,7 +18,7 @@ def network(backbone="gcn", layers=2):
 
 def test_layers_have_the_rows_of_the_whole_matrix(make_planted):
     graph, split = make_planted()
-    source, nodes = Source(graph, FeatureNormalizer.fit(graph, "raw")), np.sort(split.train[:2])
+    source, nodes = PartSource(graph, FeatureNormalizer.fit(graph, "raw")), np.sort(split.train[:2])
     block = LabelOperators(source, nodes, layers=2)
     within = block.part.within
     assert within[0] == block.owned == 2

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from ncgc.training.engines.partition.trainer import PartitionTrainer
 
 from ncgc import NCGC
-from ncgc.training.engines.partition.running_totals import Running, Totals
+from ncgc.training.engines.partition.engine import Partition
+from ncgc.training.engines.partition.running_totals import RunningSum, Totals
 
 UNLIKE = [torch.tensor([[9.0, 0.0]]), torch.tensor([[0.0, 4.0]]), torch.tensor([[1.0, 1.0]])]
 
@@ -15,7 +15,7 @@ def visit(totals, values, order=(0, 1, 2)):
     found = []
     for part in order:
         totals.part = part
-        found.append(Running(totals, "sum").total(values[part]))
+        found.append(RunningSum(totals, "sum").total(values[part]))
     totals.end_epoch()
     return found
 
@@ -68,7 +68,7 @@ def test_going_on_from_the_table_is_going_on_to_the_bit():
 def test_no_step_is_taken_on_a_part_alone(make_planted, monkeypatch, steps):
     """From the first step on, every sum that a layer or loss works with is one over all parts."""
     stepped, found = [], {}
-    add, descend = Totals.add, PartitionTrainer._descend
+    add, train_epoch = Totals.add, Partition.step
 
     def spy(self, name, values):
         estimate = add(self, name, values)
@@ -79,17 +79,17 @@ def test_no_step_is_taken_on_a_part_alone(make_planted, monkeypatch, steps):
         return estimate
 
     def mark(self, epoch):
-        step = self.optimizer.step
+        step = self.learner.optimizer.step
 
         def noted(*args):
             stepped.append(epoch)
             return step(*args)
 
-        monkeypatch.setattr(self.optimizer, "step", noted)
-        return descend(self, epoch)
+        monkeypatch.setattr(self.learner.optimizer, "step", noted)
+        return train_epoch(self, epoch)
 
     monkeypatch.setattr(Totals, "add", spy)
-    monkeypatch.setattr(PartitionTrainer, "_descend", mark)
+    monkeypatch.setattr(Partition, "step", mark)
     NCGC(batch="partitions", parts=3, steps_per_epoch=steps, epochs=8, warmup=3, ramp=2, hidden=8).fit(*make_planted())
     assert set(found) == {"layer 0", "layer 0, gradient", "layer 1", "layer 1, gradient", "frequencies"}
     assert all(all(same) for same in found.values())

@@ -1,1 +1,1 @@
-"""The same training in many processes, each with some of the nodes: `torchrun --nproc-per-node N -m ncgc.training.engines.distributed train …`."""
+"""The same training in many processes, each with some of the nodes: `torchrun --nproc-per-node N -m ncgc train …`."""

@@ -1,10 +1,11 @@
-"""Group: the processes that train together. What goes wrong between them is one sentence, within the time limit."""
+"""Group: the processes that train together. A lost process is a PeerError in all others, within the time limit."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import torch
@@ -12,17 +13,63 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ncgc.errors import ParameterError, PeerError
-from ncgc.training.engines.distributed.traffic import Traffic
 
 TIMEOUT = 300.0  # seconds that a process waits for the others
 _TYPES = (torch.int64, torch.int32, torch.float32, torch.float64, torch.uint8)
 _NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+RECEIVERS = ("everybody", "neighbours", "first", "others")  # of messages
+
+
+@dataclass
+class Traffic:
+    """Bytes and messages by receiver, as handed to gloo: its own headers and forwarding are not counted.
+
+    Attributes:
+        sent: bytes to "everybody" (sums, maxima and the first process's values, each counted once), to "neighbours" (rows
+            of the halo), to the "first" process (rows gathered at the end) and from it to the "others" (their rows of the
+            graph at the start).
+        messages: how many.
+
+    >>> import torch
+    >>> traffic = Traffic()
+    >>> traffic.add("everybody", torch.zeros(3, 3))
+    >>> traffic.sent["everybody"], traffic.messages["everybody"], traffic.sent["neighbours"]
+    (36, 1, 0)
+    """
+
+    sent: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RECEIVERS, 0))
+    messages: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RECEIVERS, 0))
+
+    def add(self, receiver: str, values: Tensor) -> None:
+        """Count one message."""
+        self.sent[receiver] += values.numel() * values.element_size()
+        self.messages[receiver] += 1
+
+    def since(self, earlier: Traffic) -> Traffic:
+        """What was sent since ``earlier``, a :meth:`copy` of this."""
+        return Traffic(
+            {name: number - earlier.sent[name] for name, number in self.sent.items()},
+            {name: number - earlier.messages[name] for name, number in self.messages.items()},
+        )
+
+    def copy(self) -> Traffic:
+        """The counts so far."""
+        return Traffic(dict(self.sent), dict(self.messages))
 
 
 class Group:
     """The processes of one training, over gloo; every method is called by all of them in the same order.
 
     Without torchrun's environment it is a group of one, in which nothing is sent.
+
+    Args:
+        rank: of this process, from 0.
+        size: how many processes there are.
+        timeout: seconds that a process waits for the others.
+
+    Attributes:
+        where: what is going on, for the message when a process is lost: "in epoch 7".
+        traffic: what this process sent.
 
     >>> group = Group()
     >>> group.rank, group.size, group.summed(torch.ones(2))
@@ -31,12 +78,23 @@ class Group:
 
     def __init__(self, rank: int = 0, size: int = 1, timeout: float = TIMEOUT):
         self.rank, self.size, self.timeout = rank, size, timeout
-        self.where = "at the start"  # for the sentence when somebody is lost
+        self.where = "at the start"
         self.traffic = Traffic()
 
     @classmethod
     def join(cls, timeout: float = TIMEOUT) -> Group:
-        """The group that torchrun's environment names (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT); one alone without it."""
+        """Join the group that torchrun's environment names (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT).
+
+        Args:
+            timeout: seconds to wait for the others, now and later.
+
+        Returns:
+            The group; a group of one without that environment.
+
+        Raises:
+            ParameterError: if some of the four variables are missing.
+            PeerError: if the others do not come in time.
+        """
         if "WORLD_SIZE" not in os.environ:
             return cls(timeout=timeout)
         missing = [name for name in _NEEDED if name not in os.environ]
@@ -57,25 +115,27 @@ class Group:
         return cls(rank, size, timeout)
 
     def leave(self) -> None:
+        """Close the connections."""
         if self.size > 1 and dist.is_initialized():
             dist.destroy_process_group()
 
     @property
     def first(self) -> bool:
-        """Whether this is the one process that talks."""
+        """Whether this is the first process, the one that reads, writes and prints."""
         return self.rank == 0
 
     # ---------------------------------------------------------------- messages
 
     def summed(self, values: Tensor) -> Tensor:
-        """The entry-wise sum over all processes, the same to the bit in each."""
+        """The entry-wise sum over all processes, of any shape, the same to the bit in each."""
         return self._reduced(values, dist.ReduceOp.SUM)
 
     def highest(self, values: Tensor) -> Tensor:
+        """The entry-wise maximum over all processes, of any shape."""
         return self._reduced(values, dist.ReduceOp.MAX)
 
     def from_first(self, values: Tensor) -> Tensor:
-        """The first process's values; the others give any tensor of the same shape."""
+        """The first process's values in all of them; the others pass any tensor of the same shape and type."""
         values = values.detach().clone().contiguous()
         if self.size > 1:
             with self._guarded():
@@ -84,11 +144,20 @@ class Group:
         return values
 
     def exchanged(self, rows: Tensor, send: list[int], receive: list[int]) -> Tensor:
-        """Rows (Σ send, …) in the order of the processes they are for; returns those (Σ receive, …) that were sent here."""
+        """Exchange rows between all pairs of processes.
+
+        Args:
+            rows: (Σ send, …) in the order of their receivers.
+            send: how many rows to send to each process.
+            receive: how many rows to receive from each.
+
+        Returns:
+            (Σ receive, …) in the order of their senders.
+        """
         return self.exchange_begun(rows, send, receive)()
 
     def exchange_begun(self, rows: Tensor, send: list[int], receive: list[int]) -> Callable[[], Tensor]:
-        """:meth:`exchanged` on its way: what is returned waits for the rows that were sent here."""
+        """Start :meth:`exchanged`; the function that is returned waits for the rows."""
         if self.size == 1:
             return lambda: rows
         out, rows = rows.new_empty((sum(receive), *rows.shape[1:])), rows.contiguous()
@@ -122,7 +191,7 @@ class Group:
             return found
 
     def give(self, values: Tensor, rank: int) -> None:
-        """Send a vector or matrix to one process, which calls :meth:`taken`; its type and shape go before it."""
+        """Send a vector or matrix to one process, which calls :meth:`taken`; its type and shape go ahead of it."""
         shape = [*values.shape, 0][:2]
         with self._guarded():
             dist.send(torch.tensor([_TYPES.index(values.dtype), values.dim(), *shape]), rank)
@@ -131,7 +200,7 @@ class Group:
         self.traffic.add("others", values)
 
     def taken(self) -> Tensor:
-        """What the first process gives to this one."""
+        """The vector or matrix that the first process sends to this one by :meth:`give`."""
         header = torch.zeros(4, dtype=torch.int64)
         with self._guarded():
             dist.recv(header, 0)
@@ -142,13 +211,14 @@ class Group:
         return values
 
     def counts(self, number: int) -> list[int]:
-        """The number that each process gives, in all processes."""
+        """The number of each process, by rank, in all processes."""
         numbers = torch.zeros(self.size, dtype=torch.int64)
         numbers[self.rank] = number
         counts: list[int] = self.summed(numbers).tolist()
         return counts
 
     def barrier(self) -> None:
+        """Wait until all processes are here."""
         self.summed(torch.zeros(1))
 
     def _reduced(self, values: Tensor, operation: dist.ReduceOp.RedOpType) -> Tensor:
@@ -161,7 +231,7 @@ class Group:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """A peer that closed its connection, or said nothing for the time limit, is one sentence."""
+        """Turn a closed connection or a timeout into a PeerError."""
         try:
             yield
         except RuntimeError as error:
@@ -171,7 +241,7 @@ class Group:
 
 
 def _first_line(error: BaseException) -> str:
-    """What the library says, without the place in its source and its advice."""
+    """The library's message without the place in its source and its advice."""
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     text = text.split("] ", 1)[1] if text.startswith("[") and "] " in text else text
     return text.split(". This may indicate")[0].rstrip(".")[:160]

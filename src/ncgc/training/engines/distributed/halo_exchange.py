@@ -25,7 +25,7 @@ from ncgc.training.engines.partition import Part
 
 
 class HaloPlan:
-    """Who sends which rows to whom, settled once between all processes.
+    """Which rows each process sends to each other one, agreed once between all of them.
 
     Args:
         group: the processes.
@@ -34,19 +34,27 @@ class HaloPlan:
 
     Attributes:
         order: (h,) the places in the part's halo in the order in which its rows arrive, that of their owners.
+        seen: called with the (m, d) own rows of the right-hand side of every product.
     """
 
     def __init__(self, group: Group, part: Part, owner: np.ndarray):
         self.group = group
-        self.seen: Callable[[Tensor], None] | None = None  # told what each product multiplies
+        self.seen: Callable[[Tensor], None] | None = None
         self.order = np.argsort(owner[part.halo], kind="stable")
         self.receive = np.bincount(owner[part.halo], minlength=group.size).tolist()
         self.send = group.exchanged(torch.tensor(self.receive), [1] * group.size, [1] * group.size).tolist()
-        asked = group.exchanged(torch.from_numpy(part.halo[self.order]), self.receive, self.send)
-        self.rows = torch.from_numpy(np.searchsorted(part.owned, asked.numpy()))  # (Σ send,) local numbers to send
+        wanted = group.exchanged(torch.from_numpy(part.halo[self.order]), self.receive, self.send)
+        self.rows = torch.from_numpy(np.searchsorted(part.owned, wanted.numpy()))  # (Σ send,) local numbers to send
 
     def fetch(self, own: Tensor) -> Callable[[], Tensor]:
-        """Ask for the rows of the halo, out of the (m, d) own rows of every process; what is returned waits for the (h, d) of them."""
+        """Start to fetch the rows of the halo.
+
+        Args:
+            own: (m, d) own rows.
+
+        Returns:
+            A function that waits for the (h, d) rows of the halo, in :attr:`order`.
+        """
         return self.group.exchange_begun(own[self.rows], self.send, self.receive)
 
     def give_back(self, own: Tensor, halo: Tensor) -> Tensor:
@@ -71,7 +79,17 @@ class HaloMatrix(SparseMatrix):
     def split(
         cls, local: sparse.csr_array, plan: HaloPlan, *, symmetric: bool, dtype: torch.dtype = torch.float32
     ) -> HaloMatrix:
-        """From m×(m+h) rows with the columns of a part: own nodes, then the halo; ``symmetric`` is said of all of P."""
+        """Split rows of P into the columns of the own nodes and those of the halo.
+
+        Args:
+            local: m×(m+h) rows, with the columns of a part: own nodes, then the halo.
+            plan: how rows of the halo arrive.
+            symmetric: whether P as a whole is.
+            dtype: of the values.
+
+        Returns:
+            The rows as a matrix that exchanges halos.
+        """
         columns, m = sparse.csc_array(local), local.shape[0]
         own, halo = sparse.csr_array(columns[:, :m]), sparse.csr_array(columns[:, m:][:, plan.order])
         return cls(

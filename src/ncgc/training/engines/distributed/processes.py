@@ -1,4 +1,4 @@
-"""SeveralProcesses: the same training in many processes, each with its nodes; the placement of a group."""
+"""SeveralProcesses: training in many processes, each with some of the nodes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from ncgc.graph.features import FeatureNormalizer
 from ncgc.nn import SOGN, Output
 from ncgc.ops import RowGenerator
 from ncgc.training.checkpoint import Peers
-from ncgc.training.engines.distributed.account import Account, Meter, account
-from ncgc.training.engines.distributed.graph_summary import GraphSummary
+from ncgc.training.engines.distributed.communication import CommunicationReport, Meter, communication_report
 from ncgc.training.engines.distributed.group import Group
-from ncgc.training.engines.distributed.rank_layout import RankLayout, dealt
+from ncgc.training.engines.distributed.rank_layout import RankLayout, assign_parts
 from ncgc.training.engines.distributed.rank_operators import RankOperators
-from ncgc.training.engines.distributed.scatter import dealt_rows
+from ncgc.training.engines.distributed.scatter import GraphSummary, scatter_rows
 from ncgc.training.engines.full_batch import FullBatch, ncgc_full_batch
 from ncgc.training.engines.partition import WHOLE, Ownership, check_pymetis, partition
 from ncgc.training.engines.partition.engine import Partition
-from ncgc.training.engines.partition.part_operators import Source
+from ncgc.training.engines.partition.part_operators import PartSource
 from ncgc.training.history import Watcher
 from ncgc.training.learner import Learner
 
@@ -58,15 +57,15 @@ class SeveralProcesses:
         check_distributed(parameters)
         self.graph, self.parameters = graph, parameters
         self.normalizer = _shared_normalizer(graph, parameters["features"], self.group)
-        self.source, by_parts = Source(graph, self.normalizer), parameters["batch"] == "partitions"
+        self.source, by_parts = PartSource(graph, self.normalizer), parameters["batch"] == "partitions"
         if by_parts and isinstance(graph, GraphSummary):
             raise ParameterError("batch='partitions' needs the graph in every process, not its summary.")
         self.parts = parameters["parts"] if by_parts else self.group.size
-        self.rank_of = dealt(self.parts, self.group.size)
+        self.rank_of = assign_parts(self.parts, self.group.size)
         self.part_of = shared_parts(graph, self.group, self.parts)
         owner = self.rank_of[self.part_of]
         kind = "mean" if parameters["backbone"] == "sage" else "gcn"
-        self.operators = RankOperators(graph, dealt_rows(self.source, owner, self.group, kind), owner, self.group)
+        self.operators = RankOperators(graph, scatter_rows(self.source, owner, self.group, kind), owner, self.group)
         self.ownership = Ownership(self.operators.part.owned, self.operators.reduction)
         return self.normalizer
 
@@ -84,14 +83,14 @@ class SeveralProcesses:
     def output(self, network: SOGN) -> Output:
         return self.operators.gathered_output(network)
 
-    def finish(self) -> Account:
+    def finish(self) -> CommunicationReport:
         self.group.where = "after training"
         part = self.operators.part
-        return account(self.group, self.meter, len(part.owned), len(part.halo))
+        return communication_report(self.group, self.meter, len(part.owned), len(part.halo))
 
 
 def _shared_normalizer(graph: Graph, kind: str, group: Group) -> FeatureNormalizer:
-    """How features are normalised, learnt by the first process, which has them all for certain."""
+    """How features are normalised, fitted in the first process, the only one that is sure to have all of them."""
     normalizer = FeatureNormalizer.fit(graph, kind)
     if normalizer.mean is None:  # by the density of the features, which every process knows
         return normalizer
@@ -117,7 +116,14 @@ def shared_parts(graph: Graph, group: Group, parts: int) -> np.ndarray:
 
 
 def check_distributed(parameters: dict[str, Any]) -> None:
-    """Raise a ParameterError for what does not train in several processes."""
+    """Check that parameters of NCGC train in several processes.
+
+    Args:
+        parameters: all of them, by name.
+
+    Raises:
+        ParameterError: for a backbone or norm that does not.
+    """
     if parameters["backbone"] not in BACKBONES:
         raise ParameterError(
             f"The backbone {parameters['backbone']!r} does not train in several processes yet; take {', '.join(BACKBONES)}."

@@ -1,29 +1,31 @@
-"""RankLayout: the parts of a graph dealt to many processes."""
+"""RankLayout: the parts of a graph in many processes, with SharedTotals and FetchedEmbeddings, their sums and embeddings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
+from scipy import sparse
+from torch import Tensor
 
 from ncgc.errors import ParameterError
 from ncgc.nn import SOGN, Output
-from ncgc.training.engines.distributed.fetched_embeddings import FetchedEmbeddings
+from ncgc.ops import Reduction
+from ncgc.training.engines.distributed.halo_exchange import HaloPlan
 from ncgc.training.engines.distributed.rank_operators import RankOperators
-from ncgc.training.engines.distributed.shared_totals import SharedTotals
-from ncgc.training.engines.partition.cache import Cache
 from ncgc.training.engines.partition.engine import CACHED
-from ncgc.training.engines.partition.halo import make_part
+from ncgc.training.engines.partition.halo import Part, make_part
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
 from ncgc.training.engines.partition.label_blocks import BACKBONES, MOST, WIDER, LabelOperators
-from ncgc.training.engines.partition.part_operators import PartOperators, Source
+from ncgc.training.engines.partition.part_operators import Cache, PartOperators, PartSource
 from ncgc.training.engines.partition.running_totals import Totals
 from ncgc.training.learner import Learner
 
 
-def dealt(parts: int, processes: int) -> np.ndarray:
-    """Deal parts to processes, as many to each; neighbours by number stay together, as METIS numbers them.
+def assign_parts(parts: int, processes: int) -> np.ndarray:
+    """Assign parts to processes, as many to each; parts with close numbers stay together, as METIS numbers neighbours.
 
     Args:
         parts: how many there are.
@@ -32,11 +34,16 @@ def dealt(parts: int, processes: int) -> np.ndarray:
     Returns:
         (parts,) the process that has each part.
 
-    >>> dealt(5, 2)
+    Raises:
+        ParameterError: if there are fewer parts than processes.
+
+    >>> assign_parts(5, 2)
     array([0, 0, 0, 1, 1])
     """
     if parts < processes:
-        raise ParameterError(f"{parts} parts cannot be dealt to {processes} processes; take at least a part for each.")
+        raise ParameterError(
+            f"{parts} parts cannot be divided among {processes} processes; take at least a part for each."
+        )
     groups = np.array_split(np.arange(parts), processes)
     return np.repeat(np.arange(processes), [len(group) for group in groups])
 
@@ -47,9 +54,9 @@ class RankLayout:
     A step is over the same parts whoever has them, each computed by its owner; their gradients and losses are added up in one
     message. Running totals are those of all processes, brought up to date when a step ends (:class:`SharedTotals`); in one
     process the parts of a step follow each other and know the earlier ones already. The labels of a part are a block, so that
-    it does not matter who has which part; in one process they are in as few blocks as there is room for. The evaluation pass
+    the result does not depend on the assignment; in one process they are in as few blocks as there is room for. The evaluation pass
     is exact, with halo exchange over all nodes of the process at once; the rows of it that the parts of the process need and
-    the process does not have are fetched as they come about (:class:`FetchedEmbeddings`). The result is the same for any
+    the process does not have are fetched during it (:class:`FetchedEmbeddings`). The result is the same for any
     number of processes, but for rounding.
 
     Args:
@@ -64,7 +71,7 @@ class RankLayout:
 
     def __init__(
         self,
-        source: Source,
+        source: PartSource,
         operators: RankOperators,
         learner: Learner,
         part_of: np.ndarray,
@@ -122,3 +129,110 @@ class RankLayout:
 
     def output(self, network: SOGN) -> Output:
         return self.rank_operators.gathered_output(network)
+
+
+class SharedTotals(Totals):
+    """What each part last summed to, and the sum over the parts of all processes as it was before the current step.
+
+    With S the sum over all parts before the step, a part p that summed to v_p then and sums to v now gives the estimate
+
+        S + v − v_p                        (v scaled up to all nodes before all parts were visited once):
+
+    other parts of the same step do not see this change until the step ends, so the result does not depend on which process
+    has which part. Changes are then added up in one message of d² and K numbers, whatever P and n are. A process keeps the
+    rows of its own parts; those of others in :attr:`table` have no meaning.
+
+    Args:
+        owned: (P,) how many nodes each part owns.
+        own: the numbers of this process's parts.
+        reduction: of sums over processes.
+    """
+
+    def __init__(self, owned: Sequence[int], own: Sequence[int], reduction: Reduction):
+        super().__init__(owned)
+        self.own, self.reduction = torch.tensor(list(own)), reduction
+        self._changes: dict[str, dict[int, Tensor]] = {}
+
+    def add(self, name: str, values: Tensor) -> Tensor:
+        if name not in self.table:
+            self.table[name] = values.new_zeros(len(self.owned), *values.shape)
+        self._changes.setdefault(name, {})[self.part] = values.clone()
+        if name not in self._sums:
+            return values * (sum(self.owned) / max(self.owned[self.part], 1))
+        return self._sums[name] + (values - self.table[name][self.part])
+
+    def end_first_visit(self) -> None:
+        self.end_step()
+
+    def end_step(self) -> None:
+        """Add up the changes of this step over all processes; every process calls it, even without a part in the step."""
+        changes = {name: torch.zeros_like(table[0]) for name, table in self.table.items()}
+        for name, parts in self._changes.items():
+            for part, values in sorted(parts.items()):
+                changes[name] += values - self.table[name][part]
+                self.table[name][part] = values
+        self._changes = {}
+        for name, change in self._over_processes(changes).items():
+            self._sums[name] = self._sums[name] + change if name in self._sums else change
+
+    def end_epoch(self) -> None:
+        self._sums = self._over_processes({name: table[self.own].sum(0) for name, table in self.table.items()})
+
+    def whole(self) -> dict[str, Tensor]:
+        """(P, …) by name, what each part of all processes last summed to; every process calls it."""
+        mine: dict[str, Tensor] = {}
+        for name, table in self.table.items():
+            mine[name] = torch.zeros_like(table)
+            mine[name][self.own] = table[self.own]
+        return self._over_processes(mine)
+
+    def _over_processes(self, own: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Tensors by name, added up over the processes in one message."""
+        names = sorted(own)
+        if not names:
+            return {}
+        whole = self.reduction.total(torch.cat([own[name].flatten() for name in names]))
+        pieces = torch.split(whole, [own[name].numel() for name in names])
+        return {name: piece.view_as(own[name]).clone() for name, piece in zip(names, pieces, strict=True)}
+
+
+class FetchedEmbeddings(HistoricalEmbeddings):
+    """:class:`HistoricalEmbeddings` of a process: of its nodes, and of all neighbours of its parts and their halos.
+
+    While :meth:`recording`, every product with P keeps its right-hand side. The own rows are here; the others are fetched in
+    one message a product. Without halos around the parts these are as many rows as the evaluation pass itself exchanges.
+
+    Args:
+        operators: of the process, for the evaluation pass.
+        adjacency: n×n, of the whole graph.
+        owned: the nodes of each of the process's parts.
+        hops: of their halos.
+    """
+
+    def __init__(self, operators: RankOperators, adjacency: sparse.csr_array, owned: Sequence[np.ndarray], hops: int):
+        own, needed = operators.part.owned, np.zeros(adjacency.shape[0], dtype=bool)
+        for nodes in owned:
+            part = make_part(adjacency, nodes, hops)
+            needed[part.nodes] = True
+            needed[adjacency[part.nodes].indices] = True
+        needed[own] = False
+        others = np.flatnonzero(needed)
+        self._evaluation_plan = operators.plan
+        self._plan = HaloPlan(operators.plan.group, Part(own, others, len(own)), operators.owner)
+        super().__init__(np.concatenate([own, others[self._plan.order]]))
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Inside, the right-hand sides of one forward pass are kept."""
+        number = 0
+
+        def keep(own: Tensor) -> None:
+            nonlocal number
+            self.keep(number, torch.cat([own, self._plan.fetch(own)()]))
+            number += 1
+
+        self._evaluation_plan.seen = keep
+        try:
+            yield
+        finally:
+            self._evaluation_plan.seen = None

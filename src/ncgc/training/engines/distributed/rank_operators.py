@@ -1,4 +1,4 @@
-"""RankOperators: the rows of a graph that one process owns, as the tensors that layers multiply with."""
+"""RankOperators: the rows of a graph that one process owns, as the tensors that layers multiply with; sums by AllReduce."""
 
 from __future__ import annotations
 
@@ -11,21 +11,60 @@ from torch import Tensor
 from ncgc.errors import ParameterError
 from ncgc.graph import Graph
 from ncgc.nn import SOGN, GraphOperators, Output
-from ncgc.ops import FeatureMatrix, SparseMatrix
-from ncgc.training.engines.distributed.all_reduce import AllReduce
+from ncgc.ops import FeatureMatrix, Reduction, SparseMatrix
 from ncgc.training.engines.distributed.group import Group
 from ncgc.training.engines.distributed.halo_exchange import HaloMatrix, HaloPlan
 from ncgc.training.engines.distributed.scatter import Rows
 
 
-class RankOperators(GraphOperators):
-    """What :class:`GraphOperators` is for a whole graph: propagation with halo exchange, own rows of X, sums by all-reduce.
+class AllReduce(Reduction):
+    """Every sum, maximum and count is that of all processes of a group. What is sent is d×d and K numbers, whatever n is.
 
     Args:
-        graph: the whole graph, or its summary: nothing but its name and sizes is asked for.
-        rows: this process's share of it.
+        group: the processes.
+        owned: (m,) global numbers of the rows that this one has, in their order.
+
+    >>> reduction = AllReduce(Group(), torch.arange(3))
+    >>> reduction.total(torch.ones(2)), reduction.count(3)
+    (tensor([1., 1.]), 3)
+    """
+
+    alone = False
+
+    def __init__(self, group: Group, owned: Tensor):
+        self.group, self.ids = group, owned
+
+    def total(self, values: Tensor) -> Tensor:
+        return self.group.summed(values)
+
+    def count(self, number: int) -> int:
+        return int(self.group.summed(torch.tensor(number)))
+
+    def highest(self, values: Tensor) -> Tensor:
+        return self.group.highest(values)
+
+    def rows(self, values: Tensor, index: Tensor) -> Tensor:
+        """The rows ``index`` of all nodes, each sent by its owner: len(index)·d numbers, so take a sample."""
+        wanted, order = index.sort()
+        place = torch.searchsorted(wanted, self.ids).clamp_max_(max(len(wanted) - 1, 0))
+        mine = wanted[place] == self.ids if len(wanted) else torch.zeros_like(self.ids, dtype=torch.bool)
+        found = values.new_zeros(len(index), values.shape[1])
+        found[order[place[mine]]] = values[mine]
+        return self.group.summed(found)
+
+    def agreed(self, values: Tensor) -> Tensor:
+        return self.group.from_first(values)
+
+
+class RankOperators(GraphOperators):
+    """:class:`GraphOperators` for the nodes of a process: propagation with halo exchange, own rows of X, sums by all-reduce.
+
+    Args:
+        graph: the whole graph, or its summary: only its name and sizes are used.
+        rows: of the graph that this process owns.
         owner: (n,) the process that owns each node.
         group: the processes.
+        dtype: of matrices and features.
     """
 
     def __init__(self, graph: Graph, rows: Rows, owner: np.ndarray, group: Group, dtype: torch.dtype = torch.float32):

@@ -20,14 +20,13 @@ from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
 from ncgc.nn import BACKBONES, SOGN, Output
 from ncgc.ops import RowGenerator
-from ncgc.training.engines.partition.cache import Cache
+from ncgc.training.engines.partition.halo import Ownership
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
 from ncgc.training.engines.partition.inference import evaluate_by_rows
 from ncgc.training.engines.partition.label_blocks import LabelOperators, label_blocks
 from ncgc.training.engines.partition.metis import partition
-from ncgc.training.engines.partition.ownership import Ownership
-from ncgc.training.engines.partition.part_operators import PartOperators, Source
-from ncgc.training.engines.partition.running_totals import Running, Totals
+from ncgc.training.engines.partition.part_operators import Cache, PartOperators, PartSource
+from ncgc.training.engines.partition.running_totals import RunningSum, Totals
 from ncgc.training.learner import Learner, State, all_finite, prefixed, under
 
 CACHED = 3 * 2**29  # bytes of parts that stay in memory once they are cut
@@ -35,7 +34,7 @@ FAR = 2**32  # between the draws of an epoch's steps, so that no two steps have 
 
 
 class Layout(Protocol):
-    """Where the parts are: all in one process, or dealt to several.
+    """Where the parts are: all in one process, or some in each of several.
 
     Attributes:
         parts: how many parts there are, in all processes.
@@ -44,9 +43,11 @@ class Layout(Protocol):
         separate_labels: whether labels have blocks of their own, here or in another process.
         nodes: of the whole graph.
         part_of: (m,) the part of each node that this process evaluates.
-        labelled, unlabelled: the nodes of this process with and without a training label, by their number in the graph.
-        counts: how many of both there are in all processes.
-        totals: sums over all nodes. history: embeddings of the last evaluation pass.
+        labelled: the nodes of this process with a training label, by their number in the graph.
+        unlabelled: those without.
+        counts: how many labelled and unlabelled nodes there are in all processes.
+        totals: sums over all nodes.
+        history: embeddings of the last evaluation pass.
     """
 
     parts: int
@@ -62,22 +63,24 @@ class Layout(Protocol):
     history: HistoricalEmbeddings
 
     def operators(self, number: int) -> PartOperators:
-        """A part with its halo, or a block of labels with all that it depends on."""
+        """A part with its halo, or a block of labels with its receptive field."""
 
     def evaluate(self, network: SOGN) -> Output:
-        """Logits of this process's nodes; what every product multiplied is left in ``history``."""
+        """The evaluation pass over this process's nodes; ``history`` keeps the right-hand side of every product."""
 
     def output(self, network: SOGN) -> Output:
-        """(n, d) embeddings and (n, K) logits of all nodes; in all but the first process of its own nodes."""
+        """(n, d) embeddings and (n, K) logits of all nodes; of the own nodes in all but the first process."""
 
 
 class Partition:
     """Trains on the parts of a graph in an order drawn anew every epoch, with a halo around each.
 
+    An :class:`ncgc.training.trainer.Engine`; its parts are in one process or in several, see :class:`Layout`.
+
     Args:
         learner: the weights in training, with NCGC's self-supervision.
         layout: the parts.
-        steps: of descent an epoch; the parts are dealt to them evenly. With 1 the parts' gradients are added up for one
+        steps: of descent an epoch; the parts are divided among them evenly. With 1 the parts' gradients are added up for one
             step, and the schedule is that of full-batch training. Blocks of labels are visited in every step.
         seed: of the dropout and of the order of the parts.
     """
@@ -90,7 +93,7 @@ class Partition:
         self.objective, self.reduction = learner.supervision.objective, learner.reduction
         if steps > layout.parts:
             raise ParameterError(
-                f"{layout.parts} parts cannot be dealt to {steps} steps an epoch; take at most as many steps."
+                f"{layout.parts} parts cannot be divided among {steps} steps an epoch; take at most as many steps."
             )
         if self.supervision.source != "clean" and self.objective.settings.pl_weight:
             raise ParameterError(
@@ -131,7 +134,7 @@ class Partition:
         return sums | ({"marginal_error": error} if "pl" in sums and error is not None else {})
 
     def _names(self, epoch: int, targets: Tensor | None) -> list[str]:
-        """The parts of the loss in this epoch, the same in every process, whichever of them its nodes have."""
+        """The losses of this epoch by name, the same in every process, whether or not its own nodes have them."""
         settings, begun = self.objective.settings, self.objective.ramp(epoch - 1) > 0
         there = {
             "class": settings.label_loss_weight > 0 and self.layout.counts[0] > 0,
@@ -150,7 +153,7 @@ class Partition:
         """
         operators = self.layout.operators(number)
         self.layout.totals.part = number
-        operators.reduction = Running(self.layout.totals)
+        operators.reduction = RunningSum(self.layout.totals)
         draws = RowGenerator(self.seed, operators.rows)
         draws.begin(epoch + step * FAR)
         self.layout.history.begin()
@@ -176,7 +179,7 @@ class Partition:
             return parts
         if settings.kl_weight > 0 and self.supervision.centroids is not None:
             own = self.network.clustered(output)[: operators.owned]
-            frequencies = Running(layout.totals, "frequencies")
+            frequencies = RunningSum(layout.totals, "frequencies")
             centroids = self.supervision.centroids
             parts["kl"] = embedded_clustering_loss(own, centroids, reduction=frequencies, count=layout.nodes)
         if targets is not None:
@@ -241,14 +244,13 @@ class LocalLayout:
     """All parts in one process, cut when they are needed and cached while there is room; see :class:`Layout`.
 
     Args:
-        network: to train.
         source: the graph.
         learner: whose objective knows the labelled nodes.
         parts: how many to cut the graph into.
         hops: of the halo.
     """
 
-    def __init__(self, source: Source, learner: Learner, parts: int, hops: int):
+    def __init__(self, source: PartSource, learner: Learner, parts: int, hops: int):
         assert learner.supervision is not None
         assert isinstance(learner.network, SOGN)
         graph, objective, network = source.graph, learner.supervision.objective, learner.network
@@ -282,7 +284,14 @@ class LocalLayout:
 
 
 def check_partition(parameters: Mapping[str, Any]) -> None:
-    """Raise a ParameterError for what does not train by parts."""
+    """Check that parameters of NCGC train by parts.
+
+    Args:
+        parameters: all of them, by name.
+
+    Raises:
+        ParameterError: for a backbone or norm that does not.
+    """
     if parameters["backbone"] not in BACKBONES:
         raise ParameterError(
             f"The backbone {parameters['backbone']!r} does not train by parts yet; take {', '.join(BACKBONES)}, or batch='full'."

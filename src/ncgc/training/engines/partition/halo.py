@@ -1,13 +1,63 @@
-"""Part: the nodes that somebody owns, and the neighbours that must be seen to propagate to them."""
+"""Ownership: the nodes that a process or a part owns. Part: these with their halo, the neighbours that propagation to them needs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from ncgc.errors import ParameterError
+from ncgc.ops import ALONE, Reduction
+
+
+@dataclass(frozen=True, eq=False)
+class Ownership:
+    """Some nodes of a graph, and how sums over them become sums over all.
+
+    Attributes:
+        owned: (m,) their numbers in the graph, ascending; None for all nodes.
+        reduction: of sums over them.
+
+    >>> Ownership(np.array([2, 5, 7])).local(np.array([1, 5, 2]))
+    (array([1, 0]), array([False,  True,  True]))
+    """
+
+    owned: np.ndarray | None = None
+    reduction: Reduction = field(default=ALONE)
+
+    @cached_property
+    def _owned(self) -> np.ndarray:
+        assert self.owned is not None
+        return self.owned
+
+    def local(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find the owned ones among some nodes.
+
+        Args:
+            nodes: (k,) by their number in the graph.
+
+        Returns:
+            The local numbers of those that are owned, in the order given, and a (k,) mask of them.
+        """
+        if self.owned is None:
+            return nodes, np.ones(len(nodes), dtype=bool)
+        if len(self._owned) < len(nodes) and bool((nodes[1:] > nodes[:-1]).all()):
+            # a small part among many sorted nodes: search for the owned nodes among these, which takes fewer searches
+            there = np.searchsorted(nodes, self._owned)
+            inside = there < len(nodes)
+            inside[inside] = nodes[there[inside]] == self._owned[inside]
+            mine = np.zeros(len(nodes), dtype=bool)
+            mine[there[inside]] = True
+            return np.flatnonzero(inside), mine
+        place = np.searchsorted(self._owned, nodes)
+        mine = place < len(self._owned)
+        mine[mine] = self._owned[place[mine]] == nodes[mine]
+        return place[mine], mine
+
+
+WHOLE = Ownership()
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +87,15 @@ class Part:
 
 
 def make_part(adjacency: sparse.csr_array, owned: np.ndarray, hops: int = 1) -> Part:
-    """The owned nodes (ascending) with all nodes at most ``hops`` edges away.
+    """The owned nodes with all nodes at most ``hops`` edges away.
+
+    Args:
+        adjacency: n×n symmetric CSR.
+        owned: (m,) nodes, ascending.
+        hops: of the halo.
+
+    Returns:
+        The part; its halo is empty with 0 hops.
 
     >>> chain = sparse.csr_array(np.eye(5, k=1) + np.eye(5, k=-1))
     >>> make_part(chain, np.array([0, 1]), hops=2).halo
@@ -68,8 +126,13 @@ def propagation_rows(adjacency: sparse.csr_array, part: Part, kind: str, rows: i
     Degrees are those in the whole graph, so a row whose neighbours are all here is the row of the whole matrix, to the bit.
 
     Args:
+        adjacency: n×n symmetric CSR of the whole graph.
+        part: the nodes.
         kind: "gcn", Â = D̃^-1/2 (A+I) D̃^-1/2, or "mean", D^-1 A.
-        rows: how many; the owned ones if None. Columns that are not in the part are left out.
+        rows: how many; None: those of the owned nodes.
+
+    Returns:
+        rows×(m+h); columns of nodes outside the part are left out.
     """
     nodes = part.nodes
     chosen = nodes[: len(part.owned) if rows is None else rows]

@@ -1,7 +1,7 @@
-"""HistoricalEmbeddings: what the neighbours outside a part were at the last look, so that a part need not leave them out.
+"""HistoricalEmbeddings: what the neighbours outside a part were in the last evaluation pass, so that a part need not leave them out.
 
-A part p sees P_pp·Z_p of its own nodes. The rest of its sum, P_p,out·Z_out over all other nodes, is taken from the last exact look,
-which has Z of all nodes for every product of the network (Fey et al., 2021, keep hidden states in the same way):
+A part p sees P_pp·Z_p of its own nodes. The rest of its sum, P_p,out·Z_out over all other nodes, is taken from the last evaluation
+pass, which has Z of all nodes for every product of the network (Fey et al., 2021, keep hidden states in the same way):
 
     (P·Z)_p  ≈  P_pp·Z_p + P_p,out·Z_out,           no gradient through Z_out,
 
@@ -11,19 +11,41 @@ It takes an n×d buffer a product (in a file where it is large), and no node mor
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from ncgc.ops import SparseMatrix
-from ncgc.training.engines.partition.buffers import buffer
+
+IN_FILE = 2**30  # bytes from which a buffer lies in a file
+
+
+def buffer(rows: int, columns: int) -> np.ndarray:
+    """A large array that is written once and read in blocks: in memory, or in a temporary file where it is very large.
+
+    Args:
+        rows: how many.
+        columns: how many.
+
+    Returns:
+        (rows, columns) float32, not initialised. A file lies in TMPDIR and is removed with the array.
+    """
+    if rows * columns * 4 < IN_FILE:
+        return np.empty((rows, columns), dtype=np.float32)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype=np.float32, mode="w+", shape=(rows, columns))
 
 
 class HistoricalEmbeddings:
-    """The right-hand sides of the products of one walk through the network, for all nodes, in their order.
+    """The right-hand sides Z of all products P·Z in one forward pass, in the order of the products.
 
     Args:
-        nodes: (m,) where not all nodes are known, those that are, in the order of the rows.
+        nodes: (m,) the nodes whose rows are known, in the order of the rows; None: all nodes.
+
+    Attributes:
+        products: (n, d) the right-hand side of each product.
 
     >>> history = HistoricalEmbeddings()
     >>> history.keep(0, torch.ones(3, 2)), history.begin()
@@ -41,7 +63,15 @@ class HistoricalEmbeddings:
         return bool(self.products)
 
     def columns(self, nodes: np.ndarray, of: int) -> tuple[np.ndarray, int]:
-        """Which rows these nodes of a graph of ``of`` nodes have, and how many rows there are."""
+        """Find the rows of some nodes.
+
+        Args:
+            nodes: (k,) by their number in the graph.
+            of: nodes of the graph.
+
+        Returns:
+            (k,) their rows, and how many rows there are.
+        """
         if self.nodes is None:
             return nodes, of
         place = np.full(of, -1, dtype=np.int64)
@@ -49,31 +79,31 @@ class HistoricalEmbeddings:
         return place[nodes], len(self.nodes)
 
     def place(self, number: int, rows: int, columns: int) -> Tensor:
-        """(rows, columns) where the look is to write the right-hand side of a product; the same buffer at every look."""
+        """(rows, columns) buffer for the right-hand side of a product; the same one in every evaluation pass."""
         if number == len(self.products):
             self.products.append(torch.from_numpy(buffer(rows, columns)))
         return self.products[number]
 
     def keep(self, number: int, whole: Tensor) -> None:
-        """Remember the right-hand side of a product where it is."""
+        """Remember the (n, d) right-hand side of a product without a copy."""
         self.products[number:] = [whole, *self.products[number + 1 :]]
 
     def begin(self) -> None:
-        """A walk through the network begins."""
+        """Start a forward pass."""
         self._next = 0
 
     def next(self) -> Tensor:
-        """The right-hand side of the product that is next in the walk."""
+        """The right-hand side of the next product in the forward pass."""
         self._next += 1
         return self.products[self._next - 1]
 
 
 class OutsideMatrix(SparseMatrix):
-    """Rows of a propagation matrix over a part, the neighbours outside of it as they were.
+    """Rows of a propagation matrix over a part; neighbours outside of it are as they were in the last evaluation pass.
 
     Args:
         inner: m×m, between the nodes of the part.
-        outer: m×n, from the other nodes, numbered as in the last look.
+        outer: m×n, from the other nodes, whose columns are the rows of ``history``.
         history: of all nodes, or of those that are neighbours.
     """
 

@@ -1,32 +1,32 @@
 """Exact inference in blocks of rows: layer by layer over all nodes, so that a block needs one hop and copies none of it.
 
-With H^l and Z = H^l·W of all nodes in two n×d buffers (in files where they are large), layer l is two walks over blocks B of
+With H^l and Z = H^l·W of all nodes in two n×d buffers (in files where they are large), layer l is two passes over blocks B of
 consecutive nodes:
 
     Z_B = H_B·W,    G = Σ_B Z_BᵀZ_B                    then    H_B ← σ( P_B·Z − β·Z_B·M + … ),    M from G,
 
-where P_B (rows of B × all nodes) is a stretch of the propagation matrix as it lies in memory. The result is that of a walk over
-the whole graph, but for the order of sums, whatever parts the graph was trained in.
+where P_B (rows of B × all nodes) is a slice of the propagation matrix as it lies in memory. The result is that of a forward pass
+over the whole graph, but for the order of sums, whatever parts the graph was trained in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import cast
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
-from ncgc.nn import SOGN, Output
+from ncgc.nn import SOGN, GraphOperators, Output
 from ncgc.nn.layers import ForwardPass, Hidden, Layer
-from ncgc.ops import ALONE, Reduction
+from ncgc.ops import ALONE, FeatureMatrix, Reduction, SparseMatrix
 from ncgc.ops.soft_orthogonal import gram
-from ncgc.training.engines.partition.buffers import buffer
-from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
-from ncgc.training.engines.partition.part_operators import Source
-from ncgc.training.engines.partition.rows import RowOperators
-from ncgc.training.engines.partition.running_totals import Known
+from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings, buffer
+from ncgc.training.engines.partition.part_operators import PartSource
+from ncgc.training.engines.partition.running_totals import KnownSum
 
 BLOCK = 25_000  # nodes of a block
 
@@ -34,19 +34,27 @@ BLOCK = 25_000  # nodes of a block
 @torch.no_grad()
 def evaluate_by_rows(
     network: SOGN,
-    source: Source,
+    source: PartSource,
     embeddings: bool = True,
     block: int = BLOCK,
     history: HistoricalEmbeddings | None = None,
 ) -> Output:
-    """Embeddings (n×d) and logits (n×K) of all nodes, without dropout; ``embeddings`` as in :meth:`SOGN.forward`.
+    """The evaluation pass in blocks of rows, in memory for n×d numbers and no copy of the graph.
 
-    What every product with P multiplied is left in ``history``, if there is one.
+    Args:
+        network: put into evaluation mode for the pass.
+        source: the graph.
+        embeddings: as in :meth:`SOGN.forward`; without them APPNP propagates the K logits rather than d columns.
+        block: nodes of a block.
+        history: keeps the right-hand side of every product with P.
+
+    Returns:
+        (n, d) embeddings and (n, K) logits of all nodes.
     """
     training = network.training
     network.eval()
     try:
-        return _walk(network, source, _blocks(source.graph.num_nodes, block), embeddings, history)
+        return _forward(network, source, _blocks(source.graph.num_nodes, block), embeddings, history)
     finally:
         network.train(training)
 
@@ -55,8 +63,8 @@ def _blocks(nodes: int, rows: int) -> list[slice]:
     return [slice(start, min(start + rows, nodes)) for start in range(0, nodes, rows)]
 
 
-def _walk(
-    network: SOGN, source: Source, blocks: list[slice], embeddings: bool, history: HistoricalEmbeddings | None
+def _forward(
+    network: SOGN, source: PartSource, blocks: list[slice], embeddings: bool, history: HistoricalEmbeddings | None
 ) -> Output:
     nodes, width = source.graph.num_nodes, network.hidden
     h: Tensor | None = None
@@ -82,8 +90,8 @@ def _walk(
                 continue
             operators = RowOperators(source, rows, z)
             operators.reduction = reduction
-            walk = ForwardPass(operators, initial=None if initial is None else initial[rows])
-            following[rows] = network.layer(i, seen(operators), walk)
+            forward = ForwardPass(operators, initial=None if initial is None else initial[rows])
+            following[rows] = network.layer(i, seen(operators), forward)
         h = following
     assert h is not None
     if not network.decoupled:
@@ -94,7 +102,7 @@ def _walk(
     return Output(h, h @ network.prototypes)
 
 
-def _attended(network: SOGN, i: int, source: Source, rows: slice, h: Tensor | None, reduction: Reduction) -> Tensor:
+def _attended(network: SOGN, i: int, source: PartSource, rows: slice, h: Tensor | None, reduction: Reduction) -> Tensor:
     """GAT's layer i on a block: its weights come from the rows of both ends, so the block is cut out with its neighbours."""
     operators = source.part(np.arange(rows.start, rows.stop), hops=1)
     operators.reduction = reduction
@@ -103,19 +111,19 @@ def _attended(network: SOGN, i: int, source: Source, rows: slice, h: Tensor | No
 
 
 def _transform(
-    layer: Layer, source: Source, blocks: list[slice], seen: Callable[[RowOperators], Hidden], z: Tensor
+    layer: Layer, source: PartSource, blocks: list[slice], seen: Callable[[RowOperators], Hidden], z: Tensor
 ) -> Reduction:
-    """Write Z of all nodes to ``z``; ZᵀZ, for whoever asks."""
+    """Write the (n, d) Z of all nodes to ``z``; the reduction knows ZᵀZ."""
     total = torch.zeros(z.shape[1], z.shape[1])
     for rows in blocks:
         z[rows] = layer.transformed(seen(RowOperators(source, rows)))
         if layer.beta != 0.0:
             total.add_(gram(z[rows]))
-    return ALONE if layer.beta == 0.0 else Known(total)
+    return ALONE if layer.beta == 0.0 else KnownSum(total)
 
 
 def _propagated(
-    source: Source,
+    source: PartSource,
     blocks: list[slice],
     start: Tensor,
     alpha: float,
@@ -137,3 +145,78 @@ def _propagated(
 
 def _buffer(rows: int, columns: int) -> Tensor:
     return torch.from_numpy(buffer(rows, columns))
+
+
+class RowsMatrix(SparseMatrix):
+    """Rows of a propagation matrix, as if it were square over them: P·Z is these rows times the Z of all nodes.
+
+    Args:
+        local: b×n, the rows.
+        whole: (n, d) Z of all nodes, taken in place of the b rows that a product is handed.
+    """
+
+    def __init__(self, local: SparseMatrix, whole: Tensor):
+        super().__init__(local.row_pointers, local.columns, local.values, (local.shape[0], local.shape[0]))
+        self.local, self.whole = local, whole
+
+    def added(
+        self, start: Tensor, dense: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
+    ) -> Tensor:
+        return self.local.added(start, self.whole, beta=beta, alpha=alpha, out=out)
+
+    def scaled(self, factor: float) -> RowsMatrix:
+        return RowsMatrix(self.local.scaled(factor), self.whole)
+
+
+class RowOperators(GraphOperators):
+    """:class:`GraphOperators` for some consecutive nodes, whose neighbours are read from a buffer; for evaluation, without gradients.
+
+    Args:
+        source: the graph.
+        rows: the consecutive nodes.
+        whole: (n, d) what is propagated, of all nodes; None where no product is needed.
+    """
+
+    def __init__(self, source: PartSource, rows: slice, whole: Tensor | None = None):
+        super().__init__(source.graph)
+        self.source, self.rows, self.whole = source, rows, whole
+
+    @property
+    def num_nodes(self) -> int:
+        return int(self.rows.stop - self.rows.start)
+
+    @cached_property
+    def features(self) -> FeatureMatrix:
+        return self.source.features(self.rows)
+
+    @cached_property
+    def gcn(self) -> SparseMatrix:
+        return self._rows_of(self.source.gcn)
+
+    @cached_property
+    def mean(self) -> SparseMatrix:
+        return self._rows_of(self.source.mean)
+
+    def _rows_of(self, matrix: sparse.csr_array) -> SparseMatrix:
+        assert self.whole is not None
+        return RowsMatrix(slice_rows(matrix, self.rows), self.whole)
+
+
+def slice_rows(matrix: sparse.csr_array, rows: slice) -> SparseMatrix:
+    """Consecutive rows of a CSR matrix, without a copy of its columns and values.
+
+    Args:
+        matrix: n×c.
+        rows: b consecutive ones.
+
+    Returns:
+        b×c.
+
+    >>> slice_rows(sparse.csr_array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), slice(1, 3)).csr.to_dense()
+    tensor([[0., 2.],
+            [3., 0.]], dtype=torch.float64)
+    """
+    pointers = torch.from_numpy(matrix.indptr[rows.start : rows.stop + 1])
+    first, last = int(pointers[0]), int(pointers[-1])
+    columns, values = torch.from_numpy(matrix.indices[first:last]), torch.from_numpy(matrix.data[first:last])
+    return SparseMatrix(pointers - first, columns, values, (len(pointers) - 1, int(matrix.shape[1])))

@@ -6,7 +6,7 @@ and r layers, layer i turns states of N_{r−i} into states of N_{r−i−1}:
 
     H^{i+1} = σ( P[N_{r−i−1}, N_{r−i}]·H^i·W − … ),        H^0 the features of N_r, H^r the states of the labelled nodes,
 
-so the widest ring is asked for its features alone. Where even that is much, the labelled nodes are taken in several blocks.
+so of the outermost nodes only the features are needed. Where even these are too many, the labelled nodes form several blocks.
 """
 
 from __future__ import annotations
@@ -20,17 +20,23 @@ from scipy import sparse
 from ncgc.nn import SOGN, GraphOperators
 from ncgc.ops import SparseMatrix
 from ncgc.training.engines.partition.halo import make_part
-from ncgc.training.engines.partition.part_operators import PartOperators, Source
+from ncgc.training.engines.partition.part_operators import PartOperators, PartSource
 
 BACKBONES = ("gcn", "sage")  # the others see too far (appnp, gcnii) or need both ends of an edge (gat)
-WIDER = 8  # nodes that a block may see, in parts: most of them give their features alone
-MOST = 1.0  # nodes that all blocks may see, as a share of the graph's: beyond that the labels stay in their parts
+WIDER = 8  # times the nodes of a part that a block may see: of most of them only the features are needed
+MOST = 1.0  # times the nodes of the graph that all blocks may see: beyond that the labels stay in their parts
 
 
 class LabelOperators(PartOperators):
-    """Some nodes in the middle of all that they depend on, fewer in every layer."""
+    """Some nodes with their receptive field, which every layer makes smaller.
 
-    def __init__(self, source: Source, owned: np.ndarray, layers: int):
+    Args:
+        source: the graph.
+        owned: (t,) the nodes, ascending.
+        layers: of the network, each of which sees one hop.
+    """
+
+    def __init__(self, source: PartSource, owned: np.ndarray, layers: int):
         super().__init__(source, make_part(source.graph.adjacency, owned, layers))
         nodes, within = self.part.nodes, self.part.within
         self._layers = [_RingOperators(source, nodes[: within[-1 - i]], within[-2 - i]) for i in range(layers)]
@@ -47,10 +53,10 @@ class LabelOperators(PartOperators):
 class _RingOperators(GraphOperators):
     """What one layer multiplies with: the first ``rows`` of these nodes see all of them.
 
-    It does not know the block: a circle of two would keep a large block until Python looks for circles.
+    It holds no reference to its block: a reference cycle would keep a large block in memory until garbage collection.
     """
 
-    def __init__(self, source: Source, nodes: np.ndarray, rows: int):
+    def __init__(self, source: PartSource, nodes: np.ndarray, rows: int):
         super().__init__(source.graph)
         self.source, self.nodes, self.rows = source, nodes, rows
 
@@ -76,13 +82,16 @@ class _RingOperators(GraphOperators):
 
 
 def label_blocks(network: SOGN, adjacency: sparse.csr_array, labelled: np.ndarray, part: int) -> list[np.ndarray]:
-    """The labelled nodes in blocks, ascending; none where all that they depend on is more than their parts.
+    """Group the labelled nodes into blocks whose receptive fields fit into memory.
 
     Args:
-        network: that they are to be seen by.
+        network: whose layers define the receptive field.
         adjacency: n×n symmetric CSR.
         labelled: (t,) nodes.
-        part: nodes of a part, which a block is measured by.
+        part: nodes of a part; a block may see :data:`WIDER` times as many.
+
+    Returns:
+        The nodes of each block, ascending; an empty list where the blocks would cost more than the parts.
     """
     if network.backbone not in BACKBONES or not len(labelled):
         return []
@@ -90,7 +99,7 @@ def label_blocks(network: SOGN, adjacency: sparse.csr_array, labelled: np.ndarra
 
 
 def _halved(adjacency: sparse.csr_array, labelled: np.ndarray, hops: int, room: int) -> list[np.ndarray]:
-    """Halves of halves, until each sees at most ``room`` nodes or is one; nothing if together they see too many.
+    """Halve until each block sees at most ``room`` nodes or has one label; no blocks if together they see too many.
 
     >>> chain = sparse.csr_array(np.eye(9, k=1) + np.eye(9, k=-1))
     >>> _halved(chain, np.array([0, 1, 7, 8]), hops=1, room=3)

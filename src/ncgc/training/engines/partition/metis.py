@@ -9,7 +9,11 @@ from ncgc.errors import MissingPackageError, ParameterError
 
 
 def check_pymetis() -> None:
-    """A sentence unless pymetis is installed; call it before the work."""
+    """Check that pymetis is installed, before any work is done.
+
+    Raises:
+        MissingPackageError: if it is not, with the command that installs it.
+    """
     try:
         import pymetis  # noqa: F401
     except ImportError:
@@ -19,11 +23,18 @@ def check_pymetis() -> None:
 
 
 def partition(adjacency: sparse.csr_array, parts: int) -> np.ndarray:
-    """(n,) int32 the part, from 0 to parts−1, that owns each node; the same for the same graph, none of them empty.
+    """Cut a graph into parts with few edges between them; the same graph is always cut in the same way.
 
     Args:
-        adjacency: n×n symmetric CSR without self-loops; weights are not looked at.
+        adjacency: n×n symmetric CSR without self-loops; edge weights are ignored.
         parts: how many.
+
+    Returns:
+        (n,) int32 the part, from 0 to parts−1, that owns each node; no part is empty.
+
+    Raises:
+        ParameterError: if there are fewer nodes than parts.
+        MissingPackageError: if pymetis is not installed.
 
     >>> ring = sparse.csr_array(np.roll(np.eye(8), 1, axis=1) + np.roll(np.eye(8), -1, axis=1))
     >>> owner = partition(ring, 2)

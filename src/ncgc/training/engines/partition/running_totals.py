@@ -1,4 +1,4 @@
-"""Running: sums over all nodes, estimated while only one part is at hand."""
+"""Totals: sums over all nodes, estimated while only one part is in memory; RunningSum and KnownSum hand them to layers and losses."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ncgc.ops import Reduction
 class Totals:
     """Sums over all nodes by name, kept as what each part last summed to.
 
-    With v_q what part q summed to when it was last visited, a part p at hand that sums to v now is taken for the whole as
+    With v_q what part q summed to when it was last visited, a current part p that sums to v now gives the estimate
 
         S = v + Σ_{q≠p} v_q            (scaled up to all nodes while some part was never visited):
 
     the others as they were at their last visit, this one as it is, with its gradient. While the weights stand still S is the
-    sum over all nodes, however unlike the parts are; METIS makes them unlike, for neighbours are often of one class, so
-    a share of last epoch's total would not do for the others. It takes P·d² numbers: a part of at least d nodes has no
-    more of them than of hidden states.
+    sum over all nodes, however unlike the parts are. METIS makes them unlike, since neighbours are often of one class, so
+    a fraction of the last epoch's total would be a poor estimate for the others. It takes P·d² numbers: a part of at least
+    d nodes has no more of them than of hidden states.
 
     Args:
         owned: (P,) how many nodes each part owns.
 
     Attributes:
-        part: which one is at hand.
+        part: the current one.
         table: (P, …) by name, what each part last summed to.
     """
 
@@ -37,7 +37,15 @@ class Totals:
         self._seen: dict[str, set[int]] = {}
 
     def add(self, name: str, values: Tensor) -> Tensor:
-        """Take in what the part at hand sums to; the estimate for all nodes, a tensor that may be overwritten."""
+        """Take in a sum of the current part.
+
+        Args:
+            name: of the sum.
+            values: what the current part sums to, of any shape.
+
+        Returns:
+            The estimate for all nodes, of the same shape; it may be overwritten.
+        """
         if name not in self.table:
             self.table[name] = values.new_zeros(len(self.owned), *values.shape)
             self._sums[name], self._seen[name] = torch.zeros_like(values), set()
@@ -54,10 +62,10 @@ class Totals:
         self.end_epoch()
 
     def end_step(self) -> None:
-        """A step of descent ends; here every part knows of the ones before it already."""
+        """A step ends; in one process the estimates already include the earlier parts of the step."""
 
     def end_epoch(self) -> None:
-        """Sum anew, so that rounding does not gather and a training that goes on from the table goes on alike."""
+        """Sum again, so that rounding errors do not build up and a resumed training continues with the same numbers."""
         self._sums = {name: parts.sum(0) for name, parts in self.table.items()}
 
     def whole(self) -> dict[str, Tensor]:
@@ -65,19 +73,23 @@ class Totals:
         return dict(self.table)
 
     def load(self, table: Mapping[str, Tensor]) -> None:
-        """Begin with what every part is known to sum to, (P, …) by name, beside what is here already."""
+        """Take over (P, …) sums of all parts by name; other names are kept."""
         for name, parts in table.items():
             self.table[name], self._sums[name] = parts.clone(), parts.sum(0)
             self._seen[name] = set(range(len(self.owned)))
 
 
-class Running(Reduction):
-    """A :class:`Reduction` of one part of the graph, its owned rows first.
+class RunningSum(Reduction):
+    """A :class:`Reduction` whose sums over one part, owned rows first, become estimates of the sums over all nodes.
+
+    Args:
+        totals: of all parts.
+        name: of the sum.
 
     >>> import torch
     >>> totals = Totals(owned=[1, 3])
-    >>> reduction = Running(totals).of("frequencies")
-    >>> reduction.total(torch.tensor(3.0))  # a quarter of the nodes, and nothing known of the others: four times as much
+    >>> reduction = RunningSum(totals).of("frequencies")
+    >>> reduction.total(torch.tensor(3.0))  # a quarter of the nodes, the others still unknown: four times as much
     tensor(12.)
     >>> totals.part = 1
     >>> reduction.total(torch.tensor(7.0))
@@ -92,8 +104,8 @@ class Running(Reduction):
     def __init__(self, totals: Totals, name: str = ""):
         self.totals, self.name = totals, name
 
-    def of(self, name: str) -> Running:
-        return Running(self.totals, f"{self.name}, {name}" if self.name else name)
+    def of(self, name: str) -> RunningSum:
+        return RunningSum(self.totals, f"{self.name}, {name}" if self.name else name)
 
     def owned(self, rows: int) -> int:
         return self.totals.owned[self.totals.part]
@@ -102,8 +114,12 @@ class Running(Reduction):
         return self.totals.add(self.name, values)
 
 
-class Known(Reduction):
-    """The sum over all nodes, known beforehand: what blocks are handed in exact inference."""
+class KnownSum(Reduction):
+    """A :class:`Reduction` with the sum over all nodes known beforehand, for blocks of rows in exact inference.
+
+    Args:
+        value: the sum.
+    """
 
     alone = False
 

@@ -1,8 +1,8 @@
-"""What fits is kept, the rest made anew."""
+"""Parts that fit into the cache are kept, the others made anew."""
 
 from dataclasses import dataclass
 
-from ncgc.training.engines.partition.cache import Cache
+from ncgc.training.engines.partition.part_operators import Cache
 
 
 @dataclass

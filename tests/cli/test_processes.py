@@ -11,9 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ncgc.cli import main
-from ncgc.training.engines.distributed import __main__ as program
-from ncgc.training.engines.distributed import launch as launching
+from ncgc.cli import processes
 
 QUICK = [
     "train",
@@ -61,7 +59,7 @@ def awaited(condition, seconds=600.0):
 
 
 @linux
-def test_kill_a_process_and_resume(tmp_path, raw_processes):
+def test_kill_a_process_and_resume(tmp_path):
     """`ncgc train --distributed` loses a process: a sentence and code 3. Under torchrun it then goes on to the unbroken loss."""
     kept = tmp_path / "kept"
     words = [*QUICK, "--checkpoint", str(kept), "--every", "1", "--timeout", "600"]
@@ -86,7 +84,7 @@ def test_kill_a_process_and_resume(tmp_path, raw_processes):
         [
             *torchrun,
             "-m",
-            "ncgc.training.engines.distributed",
+            "ncgc",
             *words,
             "--resume",
             "--json",
@@ -102,8 +100,14 @@ def test_kill_a_process_and_resume(tmp_path, raw_processes):
     said = json.loads(done.stdout.splitlines()[-1])
     assert said["epochs"] == 30
     assert said["distributed"]["processes"] == 2
-    unbroken = raw_processes(lambda: main([*QUICK, "--out", str(tmp_path / "unbroken"), "--quiet"]), 2, None)
-    assert unbroken == [(True, 0), (True, 0)]
+    unbroken = subprocess.run(
+        [*start, *QUICK, "--distributed", "--out", str(tmp_path / "unbroken"), "--quiet"],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env=ENVIRONMENT,
+    )
+    assert unbroken.returncode == 0, unbroken.stderr
     found, expected = (pd.read_csv(tmp_path / name / "history.csv")["total"] for name in ("broken", "unbroken"))
     assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-6)
 
@@ -117,7 +121,7 @@ def test_processes_end_with_what_started_them():
         if not child:
             sys.stderr, parent = os.fdopen(writer, "w"), os.getppid()
             print(os.getpid(), file=sys.stderr, flush=True)  # from here on the launcher may be gone
-            program.end_with(parent)
+            processes.end_with(parent)
         while True:
             signal.pause()
     os.close(writer)
@@ -129,7 +133,7 @@ def test_processes_end_with_what_started_them():
     awaited(lambda: not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2])
 
 
-def test_a_launcher_that_is_told_to_end_stops_its_processes(tmp_path, monkeypatch):
+def test_a_launcher_that_is_terminated_stops_its_processes(tmp_path, monkeypatch):
     """SIGTERM, as schedulers send it: nothing goes on in the background."""
     sleeper = tmp_path / "python"
     sleeper.write_text(f"#!/bin/sh\necho $$ >> {tmp_path}/pids\nexec sleep 3600\n")
@@ -138,8 +142,8 @@ def test_a_launcher_that_is_told_to_end_stops_its_processes(tmp_path, monkeypatc
     launcher = os.fork()
     if not launcher:
         try:
-            launching.launch([], 2)
-        except launching.PeerError as error:
+            processes.launch([], 2)
+        except processes.PeerError as error:
             (tmp_path / "said").write_text(str(error))
         finally:
             os._exit(0)
@@ -147,7 +151,7 @@ def test_a_launcher_that_is_told_to_end_stops_its_processes(tmp_path, monkeypatc
     awaited(lambda: pids.exists() and len(pids.read_text().split()) == 2)
     os.kill(launcher, signal.SIGTERM)
     os.waitpid(launcher, 0)
-    assert (tmp_path / "said").read_text() == "The training was told to end; its processes are stopped."
+    assert (tmp_path / "said").read_text() == "The training was terminated; its processes are stopped."
     for pid in pids.read_text().split():
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from ncgc.training.engines.distributed.fitting import fit_distributed
 
 from ncgc import NCGC
 from ncgc.errors import GraphError, ParameterError
-from ncgc.training.engines.distributed.graph_summary import GraphSummary, read_by_first
 from ncgc.training.engines.distributed.group import Group
+from ncgc.training.engines.distributed.scatter import GraphSummary, read_by_first
 
 SHORT = {"epochs": 8, "warmup": 2, "ramp": 2, "hidden": 8, "random_state": 5}
 
@@ -25,14 +24,13 @@ def test_rows_that_were_sent_are_those_that_were_cut(make_planted, in_processes,
         summary = None if group.first else (isinstance(found, GraphSummary), repr(found), found.degrees.tolist())
         losses = []
         for backbone in ("gcn", "sage"):
-            model = fit_distributed(NCGC(backbone, **SHORT), found, split, group)
+            model = NCGC(backbone, **SHORT).fit(found, split, group=group)
             losses.append(model.history_["total"].tolist())
         return summary, losses, group.traffic.sent["others"]
 
     ranks = in_processes(run, 3)
     expected = [
-        fit_distributed(NCGC(backbone, **SHORT), graph, split, Group()).history_["total"]
-        for backbone in ("gcn", "sage")
+        NCGC(backbone, **SHORT).fit(graph, split, group=Group()).history_["total"] for backbone in ("gcn", "sage")
     ]
     for rank, (summary, losses, sent) in enumerate(ranks):
         np.testing.assert_allclose(losses, expected, atol=1e-4)
@@ -40,7 +38,7 @@ def test_rows_that_were_sent_are_those_that_were_cut(make_planted, in_processes,
         assert (sent > 0) == (rank == 0)
 
 
-def test_an_outline_answers_what_splits_and_parameters_ask(make_planted):
+def test_a_summary_answers_what_splits_and_parameters_ask(make_planted):
     graph, _ = make_planted()
     summary = GraphSummary.of(graph)
     assert summary.validate() is summary
@@ -63,4 +61,4 @@ def test_what_the_first_cannot_read_ends_all(raw_processes):
 def test_parts_need_the_graph_itself(make_planted):
     graph, split = make_planted()
     with pytest.raises(ParameterError, match="needs the graph in every process"):
-        fit_distributed(NCGC(**SHORT, batch="partitions", parts=2), GraphSummary.of(graph), split, Group())
+        NCGC(**SHORT, batch="partitions", parts=2).fit(GraphSummary.of(graph), split, group=Group())

@@ -1,4 +1,4 @@
-"""Account: what a distributed training cost each process in memory and sent over the network."""
+"""CommunicationReport: the memory of each process in a distributed training, and what it sent over the network."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ncgc.training import Watcher
-from ncgc.training.engines.distributed.group import Group
-from ncgc.training.engines.distributed.traffic import Traffic
+from ncgc.training.engines.distributed.group import Group, Traffic
 
 
 @dataclass(frozen=True)
-class Account:
-    """Of one training, by process where it is a list.
+class CommunicationReport:
+    """Memory and messages of one training; a list has one entry a process.
 
     Attributes:
         processes: how many.
-        nodes, halo: that each owned, and neighbours elsewhere that it fetched.
-        peak_bytes: the most memory that each had at any time since it was started (resident, the libraries' own included).
-        to_everybody, messages: bytes that each handed to sums over all processes in the last epoch, and in how many.
-        to_neighbours: bytes of halo rows that each sent to others in the last epoch, forward, backward and in the look.
+        nodes: owned by each.
+        halo: neighbours owned by other processes, whose rows each fetched.
+        peak_bytes: the peak resident memory of each since it was started, libraries included.
+        to_everybody: bytes that each contributed to sums over all processes in the last epoch.
+        messages: in how many messages.
+        to_neighbours: bytes of halo rows that each sent in the last epoch: forward, backward and in the evaluation pass.
     """
 
     processes: int
@@ -33,10 +34,11 @@ class Account:
     to_neighbours: list[int]
 
     def to_dict(self) -> dict[str, Any]:
+        """The attributes by name, for JSON."""
         return asdict(self)
 
     def lines(self) -> list[tuple[str, str]]:
-        """For people: a word and what there is to say to it."""
+        """For the screen: pairs of a heading and a line of text."""
         peak = f"{_numbers([value / 2**20 for value in self.peak_bytes])} MiB at most"
         nodes = f"{_numbers(self.nodes)} nodes, {_numbers(self.halo)} in the halo"
         sent = (
@@ -47,13 +49,19 @@ class Account:
 
 
 class Meter:
-    """Notes what was sent when an epoch ends; a watcher to put around another one."""
+    """Records what was sent in the last epoch.
+
+    Args:
+        group: whose traffic to record.
+    """
 
     def __init__(self, group: Group):
         self.group = group
         self.marks = [group.traffic.copy()]
 
     def watching(self, watch: Watcher | None) -> Watcher:
+        """A watcher that records at the end of every epoch and then calls ``watch``."""
+
         def watched(epoch: int, quantities: dict[str, float]) -> None:
             self.marks = [self.marks[-1], self.group.traffic.copy()]
             if watch is not None:
@@ -63,14 +71,25 @@ class Meter:
 
     @property
     def last_epoch(self) -> Traffic:
+        """What was sent between the last two ends of an epoch."""
         return self.marks[-1].since(self.marks[0])
 
 
-def account(group: Group, meter: Meter, nodes: int, halo: int) -> Account:
-    """The account of all processes, in all of them."""
+def communication_report(group: Group, meter: Meter, nodes: int, halo: int) -> CommunicationReport:
+    """Collect the report from all processes; every process calls it.
+
+    Args:
+        group: the processes.
+        meter: of this process.
+        nodes: that this process owns.
+        halo: neighbours that it fetched.
+
+    Returns:
+        The same report in every process.
+    """
     last = meter.last_epoch
     unit = 1 if sys.platform == "darwin" else 1024
-    return Account(
+    return CommunicationReport(
         group.size,
         group.counts(nodes),
         group.counts(halo),
