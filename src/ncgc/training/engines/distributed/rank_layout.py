@@ -127,9 +127,6 @@ class RankLayout:
             output: Output = network(self.rank_operators, embeddings=False)
         return output
 
-    def output(self, network: SOGN) -> Output:
-        return self.rank_operators.gathered_output(network)
-
 
 class SharedTotals(Totals):
     """What each part last summed to, and the sum over the parts of all processes as it was before the current step.

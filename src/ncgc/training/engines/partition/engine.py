@@ -68,9 +68,6 @@ class Layout(Protocol):
     def evaluate(self, network: SOGN) -> Output:
         """The evaluation pass over this process's nodes; ``history`` keeps the right-hand side of every product."""
 
-    def output(self, network: SOGN) -> Output:
-        """(n, d) embeddings and (n, K) logits of all nodes; of the own nodes in all but the first process."""
-
 
 class Partition:
     """Trains on the parts of a graph in an order drawn anew every epoch, with a halo around each.
@@ -278,9 +275,6 @@ class LocalLayout:
 
     def evaluate(self, network: SOGN) -> Output:
         return evaluate_by_rows(network, self.source, embeddings=False, history=self.history)
-
-    def output(self, network: SOGN) -> Output:
-        return evaluate_by_rows(network, self.source)
 
 
 def check_partition(parameters: Mapping[str, Any]) -> None:
