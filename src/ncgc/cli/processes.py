@@ -41,7 +41,12 @@ def launch(words: Sequence[str], processes: int) -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    shared = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), LAUNCHED: str(os.getpid())}
+    shared = {
+        "WORLD_SIZE": str(processes),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        LAUNCHED: str(os.getpid()),
+    }
     threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(max((os.cpu_count() or 1) // processes, 1)))}
     children: list[subprocess.Popen[bytes]] = []
     terminated: list[int] = []
