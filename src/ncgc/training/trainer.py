@@ -42,7 +42,11 @@ class Engine(Protocol):
         """What a checkpoint has to hold."""
 
     def load_state(self, state: State) -> None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint.
+
+        Args:
+            state: of :meth:`state`.
+        """
 
 
 class Trainer:

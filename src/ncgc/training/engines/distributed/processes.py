@@ -25,7 +25,7 @@ from ncgc.training.engines.partition.part_operators import PartSource
 from ncgc.training.history import Watcher
 from ncgc.training.learner import Learner
 
-BACKBONES = ("gcn", "sage", "gcnii", "appnp")  # whose layers exchange halos; gat needs both ends of an edge
+SUPPORTED = ("gcn", "sage", "gcnii", "appnp")  # whose layers exchange halos; gat needs both ends of an edge
 
 
 class SeveralProcesses:
@@ -47,6 +47,7 @@ class SeveralProcesses:
 
     @property
     def ids(self) -> torch.Tensor:
+        """(m,) numbers of this process's nodes."""
         return torch.from_numpy(self.operators.part.owned)
 
     def seeds(self, drawn: np.ndarray) -> list[int]:
@@ -54,7 +55,7 @@ class SeveralProcesses:
         return found
 
     def place(self, graph: Graph, parameters: dict[str, Any]) -> FeatureNormalizer:
-        check_trains(parameters, "in several processes", BACKBONES)
+        check_trains(parameters, "in several processes", SUPPORTED)
         self.graph, self.parameters = graph, parameters
         self.normalizer = _shared_normalizer(graph, parameters["features"], self.group)
         self.source, by_parts = PartSource(graph, self.normalizer), parameters["batch"] == "partitions"

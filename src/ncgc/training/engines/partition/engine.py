@@ -63,10 +63,24 @@ class Layout(Protocol):
     history: HistoricalEmbeddings
 
     def operators(self, number: int) -> PartOperators:
-        """A part with its halo, or a block of labels with its receptive field."""
+        """The operators of a part with its halo, or of a block of labels with its receptive field.
+
+        Args:
+            number: of the part or block.
+
+        Returns:
+            The operators, cached where memory allows.
+        """
 
     def evaluate(self, network: SOGN) -> Output:
-        """The evaluation pass over this process's nodes; ``history`` keeps the right-hand side of every product."""
+        """The evaluation pass over this process's nodes; ``history`` keeps the right-hand side of every product.
+
+        Args:
+            network: in evaluation mode.
+
+        Returns:
+            (m, d) embeddings, not propagated in a decoupled network, and (m, K) logits.
+        """
 
 
 class Partition:
