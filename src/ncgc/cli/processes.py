@@ -121,7 +121,13 @@ def _terminated(number: int, frame: FrameType | None) -> None:
 
 
 def end_with(parent: int) -> None:
-    """End when the launcher is gone: a killed launcher sends no signal, and its processes would train and write on unseen."""
+    """End this process when its launcher is gone.
+
+    A killed launcher sends no signal, and its processes would train and write on unseen.
+
+    Args:
+        parent: process id of the launcher.
+    """
     while os.getppid() == parent:
         time.sleep(CHECK)
     rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")

@@ -169,6 +169,6 @@ class TableSource:
         return values
 
     def check(self) -> None:
-        """Raise a ParameterError for a setting that is no text."""
+        """Raise a ParameterError for a setting that is not text."""
         for name, row in self.settings.items():
             row.check(getattr(self, name), self.command)

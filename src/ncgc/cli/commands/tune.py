@@ -266,6 +266,9 @@ def settings_toml(tuning: Tuning, accuracy: float, parameters: dict[str, Any]) -
         tuning: the study.
         accuracy: its best mean validation accuracy.
         parameters: the hyper-parameters that gave it.
+
+    Returns:
+        The text of the file.
     """
     task = tuning.task
     # trials have defaults where `ncgc train` would take the recipe of the backbone, so the defaults are written down
