@@ -24,7 +24,7 @@ def ranking(experiment: Experiment, store: Store) -> Table:
         store: the stored runs.
 
     Returns:
-        A row a method, a column a data set.
+        One row per method, one column per data set.
     """
     accuracy, seconds, memory = (
         grid(experiment.entries, store, quantity) for quantity in ("test_accuracy", "seconds", "peak_mib")
@@ -58,7 +58,7 @@ def standings(experiment: Experiment, store: Store) -> Table | None:
         store: the stored runs.
 
     Returns:
-        A row a method, the nearest to the reference first; None without a reference or without a pair.
+        One row per method, the nearest to the reference first; None without a reference or without a pair.
     """
     accuracy = grid(experiment.entries, store)
     if not accuracy.references:
@@ -95,7 +95,7 @@ def beside_authors(experiment: Experiment, store: Store) -> Table | None:
         store: the stored runs.
 
     Returns:
-        A row a method, each cell with the gap between the two; None where no author reports this split.
+        One row per method, each cell with the gap between the two; None where no author reports this split.
     """
     accuracy = grid(experiment.entries, store)
     split = experiment.entries[0].split
@@ -113,6 +113,12 @@ def beside_authors(experiment: Experiment, store: Store) -> Table | None:
 
 def title(row: Row) -> str:
     """The name of a row, as papers write it.
+
+    Args:
+        row: backbone ("" for none) and variant or method.
+
+    Returns:
+        The name.
 
     >>> title(("appnp", "ncgc")), title(("gcn", "plain")), title(("", "gprgnn"))
     ('NCGC (APPNP)', 'plain (GCN)', 'GPR-GNN')

@@ -150,7 +150,15 @@ def leaderboard_plan(
 
 
 def default_runs(dataset: str, split: str) -> int:
-    """Seeds of a cell: 10 on random splits, else 5, and 3 on the co-author graphs."""
+    """The number of runs per cell: 10 on random splits, else 5, and 3 on the co-author graphs.
+
+    Args:
+        dataset: name of the data set.
+        split: kind of split.
+
+    Returns:
+        The number of seeds.
+    """
     if split in ("random", "few"):
         return 10
     return 3 if dataset in LARGE else 5
@@ -163,7 +171,14 @@ def ablation_plan(
     runs: int | None = None,
     settings: str = "default",
 ) -> list[Entry]:
-    """The plan of the ablation: :func:`table_plan` with each part of the method taken out in turn."""
+    """The plan of the ablation: :func:`table_plan` with each part of the method taken out in turn.
+
+    Args:
+        datasets, backbones, split, runs, settings: see :func:`table_plan`.
+
+    Returns:
+        The entries, data set by data set.
+    """
     return table_plan(datasets, backbones, split, runs, settings, ABLATION)
 
 

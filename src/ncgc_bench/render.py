@@ -29,7 +29,7 @@ class Table:
 
 
 def as_text(table: Table, width: int | None = None) -> str:
-    """Aligned columns.
+    """A table with aligned columns.
 
     Args:
         table: the table.
@@ -74,7 +74,14 @@ def _lines(table: Table, widths: Sequence[int], columns: Sequence[int]) -> list[
 
 
 def as_markdown(table: Table) -> str:
-    """
+    """A table in Markdown.
+
+    Args:
+        table: the table.
+
+    Returns:
+        The text, without a newline at its end.
+
     >>> print(as_markdown(Table("Test", ("", "cora"), (("a|b", "81.3"),))))
     **Test**
     <BLANKLINE>
@@ -107,6 +114,12 @@ _LATEX = {
 def escape_latex(text: str) -> str:
     """Text as LaTeX prints it.
 
+    Args:
+        text: plain text.
+
+    Returns:
+        LaTeX.
+
     >>> print(escape_latex("label_spreading 81.3 ± 0.4 %"))
     label\\_spreading 81.3 $\\pm$ 0.4 \\%
     """
@@ -114,7 +127,14 @@ def escape_latex(text: str) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """A tabular with the rules of the package booktabs."""
+    """A table in LaTeX: a tabular with the rules of the package booktabs.
+
+    Args:
+        table: the table.
+
+    Returns:
+        The text, without a newline at its end.
+    """
 
     def line(cells: Iterable[str]) -> str:
         # a bracket after \\ would be taken for its argument
@@ -128,7 +148,13 @@ def as_latex(table: Table) -> str:
 
 
 def as_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """One line a record under the names of all their fields; None is empty.
+    """Records as CSV, one line each under the names of all their fields; None is empty.
+
+    Args:
+        records: field → value of each.
+
+    Returns:
+        The text, with a newline at its end.
 
     >>> print(as_csv([{"a": 1, "b": None}, {"a": 2, "c": "x,y"}]), end="")
     a,b,c

@@ -50,11 +50,25 @@ class Store:
                 self._records.setdefault(key_of_record(record), record)
 
     def find(self, run: RunSpec) -> dict[str, Any] | None:
-        """The record of a run, None where it is still to be made."""
+        """The record of a run.
+
+        Args:
+            run: the run.
+
+        Returns:
+            Its record; None where it is still to be made.
+        """
         return self._records.get(run.key)
 
     def missing(self, runs: Iterable[RunSpec]) -> list[RunSpec]:
-        """The runs still to be made, each once, in order."""
+        """The runs still to be made.
+
+        Args:
+            runs: those of a plan.
+
+        Returns:
+            The missing ones, each once, in order.
+        """
         seen: dict[str, RunSpec] = {}
         for run in runs:
             if run.key not in self._records:
@@ -66,10 +80,10 @@ class Store:
 
         Args:
             name: of the file, without .jsonl.
-            record: what `ncgc.runs.execute` returned.
+            record: of a run, from `RunResult.record`.
 
         Raises:
-            StoreError: the file cannot be written.
+            StoreError: if the file cannot be written.
         """
         line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
         path = self.folder / f"{name}.jsonl"

@@ -130,7 +130,7 @@ def _listed(study: dict[str, Any], name: str, kind: type, path: Path, default: S
 
 
 def study_plan(path: str | Path) -> list[Entry]:
-    """The plan of a study: a row a variant, a column a data set and number of labels.
+    """The plan of a study: one row per variant, one column per data set and number of labels.
 
     Args:
         path: the TOML file.

@@ -104,11 +104,26 @@ class Grid:
     references: tuple[Row, ...] = ()
 
     def at(self, row: Row, column: str) -> Cell:
-        """The cell of a row and column; an empty one where the plan has none."""
+        """The cell of a row and column.
+
+        Args:
+            row: backbone and variant.
+            column: title of the column.
+
+        Returns:
+            The cell; an empty one where the plan has none.
+        """
         return self.cells.get((row, column), Cell())
 
     def row(self, row: Row) -> list[Cell]:
-        """The cells of a row, column by column."""
+        """The cells of a row.
+
+        Args:
+            row: backbone and variant.
+
+        Returns:
+            One cell per column.
+        """
         return [self.at(row, column) for column in self.columns]
 
 

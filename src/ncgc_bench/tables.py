@@ -48,7 +48,7 @@ def main_table(experiment: Experiment, store: Store, quantity: str) -> Table:
         quantity: a name of `summary.QUANTITIES`.
 
     Returns:
-        A row a backbone and variant, a column a data set.
+        One row per backbone and variant, one column per data set.
     """
     cells = grid(experiment.entries, store, quantity)
     title, _, decimals = QUANTITIES[quantity]
@@ -90,7 +90,7 @@ def difference_table(experiment: Experiment, store: Store, quantity: str) -> Tab
         quantity: a name of `summary.QUANTITIES`.
 
     Returns:
-        A row a contrast; None where nothing is compared or no pair is stored.
+        One row per contrast; None where nothing is compared or no pair is stored.
     """
     cells = grid(experiment.entries, store, quantity)
     decimals = QUANTITIES[quantity].decimals
@@ -117,7 +117,8 @@ def records(experiment: Experiment, store: Store, quantity: str) -> list[dict[st
         quantity: a name of `summary.QUANTITIES`.
 
     Returns:
-        One record a cell, of kind "mean", and one a contrast and column, of kind "difference"; all have the same fields.
+        One record per cell, of kind "mean", and one per contrast and column, of kind "difference"; all have the same
+        fields.
     """
     cells = grid(experiment.entries, store, quantity)
     first = {(entry.row, entry.column): entry for entry in reversed(experiment.entries)}
@@ -195,7 +196,14 @@ def notes(experiment: Experiment, store: Store, quantity: str) -> list[str]:
 
 
 def cell_text(cell: Cell, decimals: int = 1) -> str:
-    """Mean ± deviation, and how many runs are done where some are missing; empty without a value.
+    """Mean ± deviation, and how many runs are done where some are missing.
+
+    Args:
+        cell: the cell.
+        decimals: of both numbers.
+
+    Returns:
+        The text; empty without a value.
 
     >>> cell_text(Cell({0: 81.0, 1: 82.0}, 5, 2)), cell_text(Cell({0: 81.0}, 1, 1)), cell_text(Cell({}, 5, 0))
     ('81.5 ± 0.7 (2/5)', '81.0', '')
@@ -208,6 +216,13 @@ def cell_text(cell: Cell, decimals: int = 1) -> str:
 
 def difference_text(pair: Difference, decimals: int = 1) -> str:
     """Mean [interval], and how many pairs there are where some are missing.
+
+    Args:
+        pair: the paired difference.
+        decimals: of all numbers.
+
+    Returns:
+        The text.
 
     >>> difference_text(Difference(0.83, -0.24, 1.9, 5, 5)), difference_text(Difference(0.83, math.nan, math.nan, 1, 5))
     ('+0.8 [−0.2, +1.9]', '+0.8 (1/5)')

@@ -28,11 +28,26 @@ class Commands(Group):
     """Our commands and those of other packages, which are imported when they are needed."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names of all commands, in the order of the help."""
+        """The names of all commands, in the order of the help.
+
+        Args:
+            ctx: click's context.
+
+        Returns:
+            Our commands, then those of other packages.
+        """
         return [*super().list_commands(ctx), *plugin_names()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a name, or None."""
+        """The command of a name.
+
+        Args:
+            ctx: click's context.
+            cmd_name: the name.
+
+        Returns:
+            The command; None for an unknown name.
+        """
         own = super().get_command(ctx, cmd_name)
         return load_plugin(cmd_name) if own is None and cmd_name in plugin_names() else own
 
@@ -77,7 +92,17 @@ def _start(
 
 
 def run(words: list[str]) -> int:
-    """Run the command with these arguments and return its exit code; KeyboardInterrupt is the caller's."""
+    """Run a command and turn every expected error into a sentence on stderr.
+
+    Args:
+        words: the words after ``ncgc``.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        KeyboardInterrupt: for the caller to report.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ± is no reason to fail

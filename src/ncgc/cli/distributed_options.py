@@ -90,13 +90,26 @@ class DistributedOptions:
             self.group.leave()
 
     def check_method(self, method: str, kind: Any) -> None:
-        """Raise a ParameterError if the class of a method cannot train as these options say."""
+        """Raise a ParameterError if a method cannot train with these options.
+
+        Args:
+            method: its name.
+            kind: its class.
+        """
         processes = self.distributed or self.in_group
         if (processes and not kind.trains_in_processes) or (self.checkpoint is not None and not kind.resumable):
             raise ParameterError(f"{method} trains in one process, without checkpoints; only ncgc does otherwise.")
 
     def checkpointing(self, seed: int, runs: int) -> Checkpointing | None:
-        """Where the checkpoints of a run are: one folder for each seed where there are several."""
+        """Where and how often a run writes checkpoints.
+
+        Args:
+            seed: of the run.
+            runs: how many runs there are; with several, each has its own folder.
+
+        Returns:
+            The settings of ``NodeClassifier.fit``; None without --checkpoint.
+        """
         if self.checkpoint is None:
             return None
         from ncgc.training import Checkpointing
@@ -105,11 +118,14 @@ class DistributedOptions:
         return Checkpointing(folder, self.every, self.resume)
 
     def read(self, load: Callable[[], Graph], whole: bool) -> Graph:
-        """The graph; in all but the first process a summary of it.
+        """Read the graph, in the first process only where the others need just a summary of it.
 
         Args:
             load: reads the graph.
-            whole: whether every process needs all of it.
+            whole: whether every process needs the whole graph.
+
+        Returns:
+            The graph; in all but the first process a summary of it unless ``whole``.
         """
         if self.group is None or whole:
             return load()
@@ -118,7 +134,14 @@ class DistributedOptions:
         return read_by_first(load, self.group)
 
     def together(self, watch: Watcher) -> Watcher:
-        """A watcher with which Ctrl-C in one process ends all of them after the same epoch."""
+        """Make Ctrl-C in one process end all of them after the same epoch.
+
+        Args:
+            watch: the watcher of this process.
+
+        Returns:
+            A watcher for ``fit``; the same one where a process is alone.
+        """
         group = self.group
         if group is None:
             return watch

@@ -20,7 +20,12 @@ class Command(TyperCommand):
     """A command with our help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
+        """Write the help.
+
+        Args:
+            ctx: click's context.
+            formatter: click's formatter, which is written to.
+        """
         formatter.write(help_text(self, ctx))
 
 
@@ -28,16 +33,24 @@ class Group(TyperGroup):
     """A group of commands with our help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
+        """Write the help.
+
+        Args:
+            ctx: click's context.
+            formatter: click's formatter, which is written to.
+        """
         formatter.write(help_text(self, ctx))
 
 
 def help_text(command: Any, ctx: Any) -> str:
-    """The whole help: usage, what it does, commands, and options under the headings they were declared with.
+    """The whole help: usage, description, commands, and options under the headings they were declared with.
 
     Args:
         command: a click command or group.
         ctx: its click context.
+
+    Returns:
+        The text, no wider than the terminal.
     """
     width = min(shutil.get_terminal_size().columns, WIDEST)
     text = io.StringIO()
@@ -57,7 +70,14 @@ def help_text(command: Any, ctx: Any) -> str:
 
 
 def first_paragraph(text: str | None) -> str:
-    """The first paragraph of a help text: all that a list of commands has room for."""
+    """The first paragraph of a help text: all that a list of commands has room for.
+
+    Args:
+        text: the help, None for none.
+
+    Returns:
+        The paragraph.
+    """
     return (text or "").split("\n\n")[0]
 
 

@@ -30,7 +30,14 @@ HYPER_PARAMETERS = {name: row for name, row in NCGC_PARAMETERS.items() if name !
 
 
 def option(parameter: Parameter) -> inspect.Parameter:
-    """An option for a declared parameter: None where it is not given, else text for :func:`value_of`."""
+    """Make an option from a declared parameter.
+
+    Args:
+        parameter: the parameter, for its name, help, range and default.
+
+    Returns:
+        A keyword parameter of a command: None where the option is not given, else text for :func:`value_of`.
+    """
     dashed = parameter.name.replace("_", "-")
     names = f"--{dashed}/--no-{dashed}" if parameter.kind is bool else f"--{dashed}"
     about = typer.Option(
@@ -45,25 +52,62 @@ def option(parameter: Parameter) -> inspect.Parameter:
 
 
 def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    """A keyword parameter of a command."""
+    """A keyword parameter of a command.
+
+    Args:
+        name: of the parameter.
+        annotation: its type with typer's option.
+        default: its value where the option is not given.
+
+    Returns:
+        The parameter, for :func:`with_options`.
+    """
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def text_option(name: str, help: str, panel: str, metavar: str = "NAME", kind: Any = str) -> inspect.Parameter:
-    """An option that takes text, or a path where ``kind`` is Path; None where it is not given."""
+    """An option that takes text or a path; None where it is not given.
+
+    Args:
+        name: of the parameter; the option is --name with dashes.
+        help: its line in the help.
+        panel: the heading it stands under.
+        metavar: what the help shows for its value.
+        kind: ``str`` or ``Path``.
+
+    Returns:
+        The parameter, for :func:`with_options`.
+    """
     flag = f"--{name.replace('_', '-')}"
     about = typer.Option(flag, help=help, metavar=metavar, rich_help_panel=panel, show_default=False)
     return keyword(name, Annotated[kind | None, about], None)
 
 
 def switch(name: str, help: str, panel: str, flag: str | None = None) -> inspect.Parameter:
-    """An option that is on or off, and off where it is not given."""
+    """An option that is on or off, and off where it is not given.
+
+    Args:
+        name: of the parameter.
+        help: its line in the help.
+        panel: the heading it stands under.
+        flag: the option, where it is not --name with dashes.
+
+    Returns:
+        The parameter, for :func:`with_options`.
+    """
     about = typer.Option(flag or f"--{name.replace('_', '-')}", help=help, rich_help_panel=panel)
     return keyword(name, Annotated[bool, about], False)
 
 
 def method_option(help: str) -> inspect.Parameter:
-    """--method, with what it may be for the command at hand."""
+    """The option --method.
+
+    Args:
+        help: its line in the help, with the methods that the command takes.
+
+    Returns:
+        The parameter, for :func:`with_options`.
+    """
     return text_option("method", help, METHOD)
 
 
@@ -84,7 +128,15 @@ SET = keyword(
 
 
 def with_options(command: Callable[..., Any], options: Iterable[inspect.Parameter]) -> Callable[..., Any]:
-    """The command with these options as its signature, which typer reads."""
+    """Give a command these options as its signature, which typer reads.
+
+    Args:
+        command: a function of keyword arguments.
+        options: its parameters, in the order of the help.
+
+    Returns:
+        The same function.
+    """
     signature = inspect.Signature(list(options))
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
@@ -95,7 +147,13 @@ def with_options(command: Callable[..., Any], options: Iterable[inspect.Paramete
 
 
 def describe(parameter: Parameter) -> str:
-    """The help line: what it does, what it may be, its default, and for which backbones that is another.
+    """The help line of a parameter: what it does, its range, its default, and the backbones with another default.
+
+    Args:
+        parameter: the parameter.
+
+    Returns:
+        The line.
 
     >>> describe(NCGC_PARAMETERS["node_dropout"])
     'Dropout of all features of a node at once: from 0 to below 1. Default 0.0.'
@@ -137,7 +195,14 @@ def _word(value: Any) -> str:
 
 
 def value_of(parameter: Parameter, text: str | bool) -> Any:
-    """The value that an option's text stands for; text that stands for none is left for the check to refuse.
+    """The value that an option's text stands for; text without a meaning is returned for the check to refuse.
+
+    Args:
+        parameter: the parameter, for its kind.
+        text: as given on the command line; a truth value of a switch.
+
+    Returns:
+        The value, not checked.
 
     >>> value_of(NCGC_PARAMETERS["hidden"], "128"), value_of(NCGC_PARAMETERS["norm"], "none")
     (128, None)
@@ -164,6 +229,9 @@ def given_parameters(texts: Mapping[str, Any], sets: Sequence[str] | None, metho
         texts: text of options by the name of the parameter.
         sets: "NAME=VALUE" of each --set.
         method: whose hyper-parameters they are.
+
+    Returns:
+        Values by name.
 
     Raises:
         ParameterError: for a name that the method does not have, or a value out of range.

@@ -23,7 +23,11 @@ def _plugins() -> dict[str, EntryPoint]:
 
 
 def plugin_names() -> list[str]:
-    """The names of the commands of other packages."""
+    """The commands of other packages.
+
+    Returns:
+        Their names, sorted.
+    """
     return sorted(_plugins())
 
 

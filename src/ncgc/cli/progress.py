@@ -51,7 +51,7 @@ class ScreenObserver(Observer):
     """Shows a run: a bar for each stage, and warnings as sentences.
 
     Args:
-        screen: where to.
+        screen: where to show it.
         training: what to call the training beside its bar.
     """
 
@@ -60,17 +60,17 @@ class ScreenObserver(Observer):
         self.training = training
 
     def warned(self, stage: str, sentence: str) -> None:
-        """A warning on stderr; those of calibrating say so."""
+        """Write a warning to stderr, with the stage unless it is training."""
         later = stage != "training"
         self.screen.warn(f"While {stage}: {sentence[0].lower()}{sentence[1:]}" if later else sentence)
 
     def trying(self, method: str, epochs: int) -> AbstractContextManager[Watch]:
-        """A bar for a candidate."""
+        """Show a bar for a candidate."""
         return self.screen.progress(f"trying {method}", epochs)
 
     @contextmanager
     def working(self, stage: str, epochs: int) -> Iterator[Watch]:
-        """A bar for a stage; Ctrl-C ends the stage after the epoch at hand."""
+        """Show a bar for a stage; Ctrl-C ends the stage after the current epoch."""
         label = self.training if stage == "training" else stage
         with Interruption() as interruption, self.screen.progress(label, epochs) as show:
 

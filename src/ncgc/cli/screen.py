@@ -36,7 +36,11 @@ class Screen:
         self.margin = 7  # width of the words at the left; grows with the longest
 
     def rows(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Lines of a word and a text, the text with a hanging indent."""
+        """Show lines of a word and a text, the text with a hanging indent.
+
+        Args:
+            rows: (word, text) of each line.
+        """
         if self.quiet:
             return
         rows = list(rows)
@@ -53,22 +57,34 @@ class Screen:
         self.console.print(grid)
 
     def say(self, what: RenderableType = "", result: bool = False) -> None:
-        """A line or a table; ``result`` is shown even when quiet."""
+        """Show a line or a table.
+
+        Args:
+            what: text, or what rich can render.
+            result: show it even when quiet.
+        """
         if not self.quiet or (result and not self.silent):
             self.console.print(what, soft_wrap=isinstance(what, str | Text) and not self.console.is_terminal)
 
     def warn(self, text: str) -> None:
-        """A sentence on stderr, quiet or not."""
+        """Write a warning to stderr, quiet or not.
+
+        Args:
+            text: a sentence.
+        """
         complain(text, prefix="Warning: ")
 
     @contextmanager
     def progress(self, label: str, total: int, unit: str = "epoch") -> Iterator[Watch]:
-        """A watcher for `fit` that shows each epoch, the parts of the loss and the validation accuracy.
+        """Show each epoch, the parts of the loss and the validation accuracy.
 
         Args:
-            label: what is going on.
+            label: the name of the work.
             total: epochs, or other units of work.
             unit: what is counted.
+
+        Yields:
+            A watcher for ``fit``.
         """
         if self.quiet:
             yield lambda epoch, quantities: None
@@ -125,6 +141,12 @@ class _EpochBar(Progress):
 def describe(quantities: dict[str, float]) -> str:
     """The numbers of an epoch in a line of at most 52 characters.
 
+    Args:
+        quantities: losses and validation accuracy by name; others are left out.
+
+    Returns:
+        The line.
+
     >>> describe({"class": 0.5, "kl": 0.0123, "val_accuracy": 0.81})
     'class 0.500  kl 0.012  val 81.0 %'
     """
@@ -136,7 +158,13 @@ def describe(quantities: dict[str, float]) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in per cent.
+    """A fraction in per cent.
+
+    Args:
+        share: from 0 to 1; None or NaN where it is unknown.
+
+    Returns:
+        The text.
 
     >>> percent(0.8912), percent(None)
     ('89.1 %', 'none')
@@ -147,6 +175,12 @@ def percent(share: float | None) -> str:
 def seconds(duration: float) -> str:
     """A duration in words.
 
+    Args:
+        duration: in seconds.
+
+    Returns:
+        The text.
+
     >>> seconds(4.23), seconds(75)
     ('4.2 s', '1 min 15 s')
     """
@@ -156,6 +190,13 @@ def seconds(duration: float) -> str:
 def count(number: int, noun: str) -> str:
     """A number with its noun.
 
+    Args:
+        number: how many.
+        noun: in the singular.
+
+    Returns:
+        The text.
+
     >>> count(1, "edge"), count(12339, "edge"), count(2, "class")
     ('1 edge', '12,339 edges', '2 classes')
     """
@@ -164,13 +205,29 @@ def count(number: int, noun: str) -> str:
 
 
 def graph_line(graph: Graph) -> str:
-    """The size of a graph in words."""
+    """The size of a graph in words.
+
+    Args:
+        graph: the graph.
+
+    Returns:
+        Its numbers of nodes, edges, features and classes.
+    """
     counts = ((graph.num_nodes, "node"), (graph.num_edges, "edge"), (graph.num_features, "feature"))
     return ", ".join(count(*pair) for pair in (*counts, (graph.num_classes, "class")))
 
 
 def complain(text: str, prefix: str = "Error: ", code: int = 2) -> int:
-    """A sentence on stderr: wrapped at words on a terminal, in one line elsewhere. Returns the exit code."""
+    """Write a sentence to stderr, wrapped at words on a terminal and in one line elsewhere.
+
+    Args:
+        text: the sentence.
+        prefix: what stands before it.
+        code: the exit code.
+
+    Returns:
+        The exit code, for the caller to return.
+    """
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     console.print(prefix + text, soft_wrap=not console.is_terminal)
     return code

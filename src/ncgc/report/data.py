@@ -37,6 +37,9 @@ class Reliability:
             truth: (m,) class numbers.
             measured: on which nodes and how, as a sentence.
 
+        Returns:
+            The reliability, in 15 bins of confidence.
+
         >>> Reliability.of(np.array([[0.8, 0.2], [0.8, 0.2]]), np.array([0, 1]), "On two nodes.").bins
         [(0.8, 0.5, 2)]
         """
@@ -50,6 +53,9 @@ class Reliability:
             confidence: (m,) probability of each predicted label.
             right: (m,) whether it was correct.
             measured: on which nodes and how, as a sentence.
+
+        Returns:
+            The reliability, in 15 bins of confidence.
         """
         place = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
         bins = []

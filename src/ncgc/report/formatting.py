@@ -63,6 +63,12 @@ _TO_RGB = np.array(
 def embedded_json(value: Any) -> Markup:
     """JSON for a <script> element: no character that could end the element, and none that UTF-8 cannot encode.
 
+    Args:
+        value: what JSON can hold; NaN and infinity are refused.
+
+    Returns:
+        The text, marked as safe for the template.
+
     >>> print(embedded_json("</script>"))
     "\\u003c/script\\u003e"
     """
@@ -71,7 +77,13 @@ def embedded_json(value: Any) -> Markup:
 
 
 def printable(value: Any) -> str:
-    """A value as text that HTML can hold; what it cannot (NUL, half a surrogate pair) becomes a replacement character.
+    """A value as text that HTML can hold; NUL and half a surrogate pair become a replacement character.
+
+    Args:
+        value: anything.
+
+    Returns:
+        Its text.
 
     >>> printable("a\\x00b")
     'a\ufffdb'
@@ -82,6 +94,13 @@ def printable(value: Any) -> str:
 def shortened(value: Any, longest: int = LONGEST) -> str:
     """Text cut to a length, with an ellipsis.
 
+    Args:
+        value: anything; its text is cut.
+        longest: characters at most.
+
+    Returns:
+        The text, with an ellipsis at its end where it was cut.
+
     >>> shortened("abcdef", 4)
     'abc…'
     """
@@ -91,6 +110,12 @@ def shortened(value: Any, longest: int = LONGEST) -> str:
 
 def number(value: Any) -> str:
     """A value as people write it: thousands in groups, three significant figures, yes and no.
+
+    Args:
+        value: a number, a truth value, None or text.
+
+    Returns:
+        The text.
 
     >>> number(1234567), number(3.14159), number(True), number("cora"), number(0.00012), number(12345.6)
     ('1,234,567', '3.14', 'yes', 'cora', '0.00012', '12,346')
@@ -110,6 +135,12 @@ def number(value: Any) -> str:
 def percentage(value: float) -> str:
     """A fraction between 0 and 1 as a percentage with one decimal.
 
+    Args:
+        value: from 0 to 1.
+
+    Returns:
+        The text.
+
     >>> percentage(0.8312)
     '83.1 %'
     """
@@ -117,7 +148,13 @@ def percentage(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people write them.
+    """A length of time as people write it.
+
+    Args:
+        seconds: the length in seconds.
+
+    Returns:
+        The text.
 
     >>> duration(4.02), duration(75), duration(7300)
     ('4.0 s', '1 min 15 s', '2 h 1 min')
@@ -132,6 +169,13 @@ def duration(seconds: float) -> str:
 
 def plural(count: int, word: str) -> str:
     """A count and its noun.
+
+    Args:
+        count: how many.
+        word: the noun in the singular; its plural ends in s.
+
+    Returns:
+        The text.
 
     >>> plural(1, "node"), plural(2708, "node")
     ('1 node', '2,708 nodes')

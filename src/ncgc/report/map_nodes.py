@@ -23,6 +23,9 @@ def shown_nodes(data: ReportData) -> np.ndarray:
 
     The sample has 20,000 nodes, or 10,000 more than are labelled. Of more than 40,000 labelled nodes, 40,000 are sampled.
 
+    Args:
+        data: the report's data.
+
     Returns:
         Node numbers, ascending.
     """
@@ -46,6 +49,12 @@ def map_payload(data: ReportData) -> dict[str, Any] | None:
 
     Positions are 16 bits per axis on a common scale, so that distances keep their proportion. Classes are 8 bits, 16 where
     there are more than 254, with all bits set for none. Probabilities are 8 bits: 255 is one.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        What the page's script reads, by name.
     """
     if data.embedding2d is None:
         return None
@@ -70,7 +79,14 @@ def map_payload(data: ReportData) -> dict[str, Any] | None:
 
 
 def positions(data: ReportData) -> dict[int, int]:
-    """Index of each shown node in the map's list; empty without a map."""
+    """The position of each shown node in the map's list.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        Node number → position; empty without a map.
+    """
     if data.embedding2d is None:
         return {}
     return {node: position for position, node in enumerate(shown_nodes(data).tolist())}

@@ -161,16 +161,37 @@ def _settings(settings: Mapping[str, Any], data: ReportData) -> dict[str, list[t
 
 @cache
 def joined(names: tuple[str, ...]) -> str:
-    """The asset files, concatenated."""
+    """Asset files in one text.
+
+    Args:
+        names: of files in the folder assets.
+
+    Returns:
+        Their contents, in this order.
+    """
     folder = files("ncgc.report") / "assets"
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
 def program(names: tuple[str, ...]) -> str:
-    """Scripts in one function, so that their names stay out of the global scope."""
+    """Scripts in one function, so that their names stay out of the global scope.
+
+    Args:
+        names: of files in the folder assets.
+
+    Returns:
+        JavaScript.
+    """
     return f'(() => {{\n"use strict";\n{joined(names)}}})();'
 
 
 def content_hash(text: str) -> str:
-    """Hash of a script or style in a Content-Security-Policy, which then allows this text and no other."""
+    """The hash that allows a script or style in a Content-Security-Policy, and no other text.
+
+    Args:
+        text: the script or style, exactly as in the page.
+
+    Returns:
+        The policy's source expression, 'sha256-…'.
+    """
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

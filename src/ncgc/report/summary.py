@@ -41,7 +41,14 @@ class Tile:
 
 
 def headline(data: ReportData) -> str:
-    """The result in a sentence: "2,568 of 2,708 nodes labelled from 140 labels; mean confidence 0.83"."""
+    """The result in a sentence: "2,568 of 2,708 nodes labelled from 140 labels; mean confidence 0.83".
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        The sentence, without a full stop.
+    """
     given = int((data.given >= 0).sum())
     found = int(data.found.sum())
     text = f"{found:,} of {plural(len(data.given), 'node')} labelled from {plural(given, 'label')}"
@@ -49,7 +56,14 @@ def headline(data: ReportData) -> str:
 
 
 def tiles(data: ReportData) -> list[Tile]:
-    """The key figures, most important first; unknown ones are left out."""
+    """The key figures, most important first; unknown ones are left out.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        One tile per figure.
+    """
     found = data.found
     made = [Tile("Nodes labelled", f"{found.sum():,}", f"of {plural(len(found), 'node')}")]
     made.append(
@@ -72,24 +86,52 @@ def tiles(data: ReportData) -> list[Tile]:
 
 
 def summary_rows(data: ReportData) -> list[Tile]:
-    """The properties of the graph, formatted."""
+    """The properties of the graph, formatted.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        One tile per property.
+    """
     return [Tile(str(name)[:1].upper() + str(name)[1:], number(value)) for name, value in data.summary_rows]
 
 
 def held_out(data: ReportData) -> np.ndarray:
-    """(n,) nodes that accuracy is measured on: labelled by the model, with a known label that was not trained on."""
+    """The nodes that accuracy is measured on: labelled by the model, with a known label that was not trained on.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        (n,) whether a node is one of them.
+    """
     return data.found & (data.truth >= 0) if data.truth is not None else np.zeros(len(data.given), dtype=bool)
 
 
 def label_counts(data: ReportData) -> list[int]:
-    """(K,) number of nodes with each label, given or predicted."""
+    """The number of nodes with each label, given or predicted.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        K counts.
+    """
     labels = data.labels
     counts: list[int] = np.bincount(labels[labels >= 0], minlength=len(data.classes)).tolist()
     return counts
 
 
 def class_shares(data: ReportData) -> dict[str, Any]:
-    """Counts of given and of predicted labels of each class, the most frequent classes first."""
+    """Counts of given and of predicted labels of each class, the most frequent classes first.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        What the page's script reads: class numbers, both counts of each, and totals.
+    """
     k = len(data.classes)
     given = np.bincount(data.given[data.given >= 0], minlength=k)
     found = np.bincount(data.predicted[data.found], minlength=k)
@@ -105,7 +147,14 @@ def class_shares(data: ReportData) -> dict[str, Any]:
 
 
 def confidence_histogram(data: ReportData) -> dict[str, Any] | None:
-    """Number of nodes without a given label in each of 20 bins of confidence; None if every label was given."""
+    """The number of nodes without a given label in each of 20 bins of confidence.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        The counts, and the threshold below which the model abstains; None if every label was given.
+    """
     open_nodes = data.given < 0
     if not open_nodes.any():
         return None
@@ -115,7 +164,17 @@ def confidence_histogram(data: ReportData) -> dict[str, Any] | None:
 
 
 def confusion(data: ReportData) -> dict[str, Any] | None:
-    """True class by predicted class over the held-out nodes; classes beyond the 15 most frequent are one row and column."""
+    """True class by predicted class over the held-out nodes.
+
+    Of more than 15 classes, the 14 most frequent have a row and column each, and the others one together.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        Names, counts, row fractions and recall of each row, and the most frequent mistakes; None without held-out
+        nodes.
+    """
     held = held_out(data)
     if data.truth is None or not held.any():
         return None
@@ -144,7 +203,14 @@ def confusion(data: ReportData) -> dict[str, Any] | None:
 
 
 def training_curves(data: ReportData) -> dict[str, Any] | None:
-    """The training curves in the order they are drawn; None without a number to draw."""
+    """The training curves, in the order they are drawn.
+
+    Args:
+        data: the report's data.
+
+    Returns:
+        The epochs, the end of the warm-up, the best epoch and the curves; None without a number to draw.
+    """
     columns = {name: [_finite(value) for value in values] for name, values in data.history.items()}
     columns |= {name: _held(columns[name]) for name in HELD if name in columns}
     epochs = _epoch_numbers(columns)

@@ -16,7 +16,11 @@ from ncgc import __version__
 
 @cache
 def environment() -> dict[str, Any]:
-    """Version and revision of ncgc, versions of Python, torch and numpy, and torch's threads, for the record of a run."""
+    """The versions that a run was made with, for its record.
+
+    Returns:
+        Version and revision of ncgc, versions of Python, torch and numpy, and torch's number of threads.
+    """
     import torch
 
     return {
@@ -30,7 +34,11 @@ def environment() -> dict[str, Any]:
 
 
 def revision() -> str | None:
-    """The git revision of the code that runs, with a + where the code differs from it; None outside a repository."""
+    """The git revision of the code that runs.
+
+    Returns:
+        Ten digits, with a + where the code differs from the revision; None outside a repository.
+    """
     package = Path(__file__).resolve().parent.parent
     try:
         head = _git(package, "rev-parse", "--short=10", "HEAD")
@@ -48,13 +56,17 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def reset_peak_memory() -> None:
-    """Measure :func:`peak_memory` from now on; without an effect outside Linux."""
+    """Measure :func:`peak_memory` from now on; has no effect outside Linux."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_memory() -> float | None:
-    """Peak resident memory of this process in MiB, data and libraries included; None outside Linux."""
+    """Peak resident memory of this process, data and libraries included.
+
+    Returns:
+        MiB; None outside Linux.
+    """
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

@@ -31,7 +31,7 @@ SUGGESTED = 50  # nodes worth labelling next
 
 
 class Observer:
-    """Hears what a run is doing. This one does nothing with it; the command line shows it on the screen.
+    """Is notified of what a run is doing. This one ignores it; the command line shows it on the screen.
 
     Attributes:
         interrupted: whether Ctrl-C was pressed; the run then ends after the current stage.
@@ -40,26 +40,64 @@ class Observer:
     interrupted = False
 
     def loaded(self, data: LabelledGraph) -> None:
-        """The graph is read and split."""
+        """Called when the graph is read and split.
+
+        Args:
+            data: the graph and its split.
+        """
 
     def tried(self, sentence: str) -> None:
-        """A candidate was cross-validated to choose a method."""
+        """Called when a candidate was cross-validated to choose a method.
+
+        Args:
+            sentence: its accuracy and time, in words.
+        """
 
     def chosen(self, choice: Choice) -> None:
-        """The method is chosen."""
+        """Called when the method is chosen.
+
+        Args:
+            choice: the method, and why.
+        """
 
     def begins(self, model: Any, data: LabelledGraph) -> None:
-        """The model is made and not fitted yet."""
+        """Called when the model is made and not fitted yet.
+
+        Args:
+            model: the model.
+            data: what it will be fitted on.
+        """
 
     def warned(self, stage: str, sentence: str) -> None:
-        """Something went wrong in "training" or "calibrating" without ending it."""
+        """Called when something went wrong in a stage without ending it.
+
+        Args:
+            stage: "training" or "calibrating".
+            sentence: what went wrong.
+        """
 
     def trying(self, method: str, epochs: int) -> AbstractContextManager[Watcher | None]:
-        """A watcher of the epochs of a candidate, for a progress bar."""
+        """Make a watcher of the epochs of a candidate, for a progress bar.
+
+        Args:
+            method: name of the candidate.
+            epochs: of all its folds together, at most.
+
+        Returns:
+            A context with the watcher, or with None.
+        """
         return nullcontext()
 
     def working(self, stage: str, epochs: int) -> AbstractContextManager[Watcher | None]:
-        """A watcher of the epochs of "training" or "calibrating". It may raise KeyboardInterrupt to end the stage."""
+        """Make a watcher of the epochs of a stage, which may raise KeyboardInterrupt to end the stage.
+
+        Args:
+            stage: "training" or "calibrating".
+            epochs: at most.
+
+        Returns:
+            A context with the watcher, or with None.
+        """
         return nullcontext()
 
 
@@ -77,19 +115,19 @@ def execute(
 
     Args:
         spec: what to do.
-        root: a folder to look for data sets in first.
-        observer: hears how it goes.
+        root: a folder to search for data sets first.
+        observer: is notified of each stage.
         graph: the data set, where it has been read already.
         checkpoint: where and how often to write checkpoints, see ``NodeClassifier.fit``.
         group: the processes that train together, see ``NodeClassifier.fit``.
         fresh_peak: measure peak memory from the start of fitting, not of the process.
 
     Returns:
-        The fitted model with all that is measured of it. After Ctrl-C the model is that of the best epoch so far, and
+        The fitted model with everything measured of it. After Ctrl-C the model is that of the best epoch so far, and
         nothing is calibrated.
 
     Raises:
-        NCGCError: what is wrong with the input.
+        NCGCError: if the input is wrong.
     """
     observer = Observer() if observer is None else observer
     data = load(spec.data, spec.seed, root, graph)
@@ -117,6 +155,9 @@ def make_model(spec: RunSpec, data: LabelledGraph) -> Any:
     Args:
         spec: the run, with a method by name.
         data: what it will be fitted on; decides how the features of tables are normalised unless the run does.
+
+    Returns:
+        A ``NodeClassifier``.
     """
     parameters = {**defaults_of(spec.method), **_normalisation(spec.method, data), **spec.parameters}
     return find_classifier(spec.method)(**parameters, random_state=spec.seed)
@@ -192,7 +233,7 @@ def _caught() -> Iterator[list[str]]:
 
 
 def prepare() -> None:
-    """Load all that a training uses and note the code's revision, so that the first run of a process is timed like any other."""
+    """Load everything that a training uses, so that the first run of a process is timed like any other."""
     environment()
     graph = Graph.from_edges([[0, 1], [1, 2], [2, 3]], np.eye(4), labels=[0, 0, 1, 1])
     model = find_classifier(DEFAULT_METHOD)(hidden=2, epochs=2, warmup=0, ramp=0)

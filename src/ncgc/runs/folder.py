@@ -39,6 +39,12 @@ _TRAIN_FILES = re.compile(r"(history|predictions)(-\d+)?\.csv|config\.toml|metri
 def is_train_file(name: str) -> bool:
     """Whether a file of this name comes from an earlier `ncgc train`, and may be removed when that is overwritten.
 
+    Args:
+        name: of the file, without its folder.
+
+    Returns:
+        True for the names that :func:`write_train_files` and `ncgc demo` write.
+
     >>> is_train_file("history-3.csv"), is_train_file("holiday.csv")
     (True, False)
     """
@@ -52,9 +58,9 @@ def write_train_folder(folder: str | Path, spec: RunSpec, results: Sequence[RunR
     """Write what `ncgc train` leaves behind.
 
     Args:
-        folder: where to.
+        folder: where to write.
         spec: all runs together.
-        results: those that were made.
+        results: of the runs that were made.
         overwrite: replace the files of an earlier run; other files stay.
     """
     with whole_folder(folder, overwrite, is_train_file) as place:
@@ -62,7 +68,14 @@ def write_train_folder(folder: str | Path, spec: RunSpec, results: Sequence[RunR
 
 
 def write_train_files(place: Path, spec: RunSpec, results: Sequence[RunResult], metrics: Mapping[str, Any]) -> None:
-    """The files of `ncgc train` in a folder that is not in its place yet."""
+    """Write the files of `ncgc train` to a folder that is not in its place yet.
+
+    Args:
+        place: an existing folder.
+        spec: all runs together.
+        results: of the runs that were made; each gets a history and a table of predictions.
+        metrics: the contents of metrics.json.
+    """
     (place / "config.toml").write_text(spec.to_toml([result.drawn for result in results]), encoding="utf-8")
     (place / "metrics.json").write_text(json_line(metrics, indent=2) + "\n", encoding="utf-8")
     for result in results:
@@ -72,7 +85,14 @@ def write_train_files(place: Path, spec: RunSpec, results: Sequence[RunResult], 
 
 
 def predictions_csv(result: RunResult) -> str:
-    """Node, label, the probability the model gives that label, and whether the label was given or is predicted."""
+    """The predictions of `ncgc train` as CSV: node, label, its probability, and whether it was given or predicted.
+
+    Args:
+        result: of a run.
+
+    Returns:
+        The text, one line per node after the head.
+    """
     graph, given, labels = result.data.graph, result.given, result.labels
     confidence = result.probabilities[np.arange(graph.num_nodes), labels]
     names = graph.classes.tolist()
@@ -97,7 +117,7 @@ def write_fit_folder(folder: str | Path, result: RunResult, overwrite: bool = Fa
     """Write what `ncgc fit` leaves behind.
 
     Args:
-        folder: where to.
+        folder: where to write.
         result: of a run on tables.
         overwrite: replace the files of an earlier run; other files stay.
         report: whether to draw the page, which takes longest.
@@ -127,7 +147,14 @@ def _write_fit_files(place: Path, result: RunResult, folder: str | Path, report:
 
 
 def predictions_table(result: RunResult) -> Any:
-    """A data frame with one row for each node: id, label, confidence, given, cluster and the probability of every class."""
+    """The predictions of `ncgc fit`: id, label, confidence, given, cluster and the probability of every class.
+
+    Args:
+        result: of a run on tables.
+
+    Returns:
+        A data frame with one row per node.
+    """
     from ncgc.io import predictions_frame
     from ncgc.selection.active import names_of
 

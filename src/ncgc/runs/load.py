@@ -45,8 +45,11 @@ def load(
     Args:
         source: what to read.
         seed: of the split of a data set.
-        root: a folder to look for data sets in first.
+        root: a folder to search for data sets first.
         graph: the data set, where it has been read already.
+
+    Returns:
+        The graph and its split.
     """
     if isinstance(source, TableSource):
         return load_tables(source)
@@ -65,8 +68,14 @@ def _dataset(name: str, root: str | Path | None) -> Graph:
 def load_tables(source: TableSource) -> LabelledGraph:
     """Read a graph from tables; all its labels train unless a column marks some for validation or test.
 
+    Args:
+        source: the files and what their columns mean.
+
+    Returns:
+        The graph, its split and how the tables were read.
+
     Raises:
-        InputError: which file, which row, and what to do.
+        InputError: with the file, the row and what to do.
     """
     names, kinds = source.columns
     as_given = source.features_from_file or source.features == "none"

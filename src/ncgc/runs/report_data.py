@@ -24,11 +24,14 @@ ON_PAGE = 20  # suggestions shown
 
 
 def report_data(result: RunResult, folder: str | Path) -> ReportData:
-    """Everything the page shows.
+    """Everything the report page shows of a run.
 
     Args:
         result: of a run on tables.
         folder: where the run is written, for the command that repeats it.
+
+    Returns:
+        The data of the page.
     """
     graph, model, spec, tables = result.data.graph, result.model, result.spec, result.data.tables
     assert tables is not None

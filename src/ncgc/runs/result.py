@@ -148,10 +148,10 @@ class RunResult:
         return sizes.pop() if len(sizes) == 1 else None
 
     def record(self) -> dict[str, Any]:
-        """One line of the benchmark store: the run, what it reached, and what it was made with.
+        """One line of the benchmark store: the run, its metrics, and the versions it was made with.
 
         Raises:
-            Interrupted: the training did not come to its end.
+            Interrupted: if the training was stopped before its end.
         """
         if self.interrupted:
             raise Interrupted
@@ -176,7 +176,7 @@ class RunResult:
         return {name: finite(value) if isinstance(value, float) else value for name, value in record.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """metrics.json and ``--json`` of `ncgc fit`."""
+        """The contents of metrics.json and ``--json`` of `ncgc fit`."""
         graph, calibration, labels = self.data.graph, self.model.calibration_, self.labels
         free = self.given < 0
         shares = np.bincount(labels[labels >= 0], minlength=graph.num_classes)
@@ -212,14 +212,17 @@ class RunResult:
 
 
 def summary(spec: RunSpec, results: Sequence[RunResult]) -> dict[str, Any]:
-    """metrics.json and ``--json`` of `ncgc train`.
+    """The contents of metrics.json and ``--json`` of `ncgc train`.
 
     Of several runs: means (and standard deviations, n - 1) of what is measured on nodes and of losses, the sum of seconds,
     the highest peak memory, and null for what has no mean; each run is under "runs".
 
     Args:
         spec: all runs together.
-        results: those that were made, in order.
+        results: of the runs that were made, in order.
+
+    Returns:
+        Metrics by name, in JSON's types.
     """
     together: dict[str, Any] = {
         "dataset": spec.dataset.name,
@@ -254,6 +257,12 @@ def summary(spec: RunSpec, results: Sequence[RunResult]) -> dict[str, Any]:
 def normalise_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """A stored line under the present names of metrics.
 
+    Args:
+        record: a line of the benchmark store.
+
+    Returns:
+        The same values under the names of :attr:`RunResult.metrics`.
+
     >>> normalise_record({"seed": 0, "ece": 0.1})
     {'seed': 0, 'test_calibration_error': 0.1}
     """
@@ -264,17 +273,42 @@ def normalise_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def json_line(value: Any, indent: int | None = None) -> str:
-    """JSON text; a ValueError for a number that JSON has no word for."""
+    """A value as JSON text.
+
+    Args:
+        value: what JSON can hold.
+        indent: spaces of each level; None for a single line.
+
+    Returns:
+        The text, without a newline at its end.
+
+    Raises:
+        ValueError: for NaN and infinity, which JSON does not have.
+    """
     return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)
 
 
 def finite(value: float | None) -> float | None:
-    """The number, or None where it is infinite or not a number."""
+    """The number, or None where it is infinite or not a number.
+
+    Args:
+        value: a number or None.
+
+    Returns:
+        A finite number or None.
+    """
     return None if value is None or not math.isfinite(value) else float(value)
 
 
 def without_infinite(value: Any) -> Any:
-    """The same mappings and lists with None for every number that JSON has no word for."""
+    """The same value with None for every number that JSON does not have: NaN and infinity.
+
+    Args:
+        value: mappings and lists, however nested, or a single value.
+
+    Returns:
+        A copy.
+    """
     if isinstance(value, dict):
         return {name: without_infinite(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -285,6 +319,12 @@ def without_infinite(value: Any) -> Any:
 def mean(values: Sequence[float | None]) -> float | None:
     """The mean of the values that are not None; None without any.
 
+    Args:
+        values: numbers or None.
+
+    Returns:
+        Their mean.
+
     >>> mean([1.0, 2.0, None]), mean([None])
     (1.5, None)
     """
@@ -294,6 +334,12 @@ def mean(values: Sequence[float | None]) -> float | None:
 
 def deviation(values: Sequence[float | None]) -> float | None:
     """The sample standard deviation; None for fewer than two values.
+
+    Args:
+        values: numbers or None, which is left out.
+
+    Returns:
+        The deviation, with n − 1 in its denominator.
 
     >>> deviation([1.0, 3.0]), deviation([1.0])
     (1.4142135623730951, None)

@@ -17,16 +17,19 @@ RECORDED = ("version", "drawn")  # keys that are written for the record and skip
 
 
 def read_settings(path: str | Path, kind: type[DatasetSource | TableSource]) -> dict[str, Any]:
-    """The settings in a TOML file by name, ``parameters`` among them, each checked; what the file leaves out is left out.
+    """Read the settings of a run from a TOML file and check each; those that the file leaves out are left out.
 
     Files of earlier versions are read too: the backbone at the top, and parameters by the names they had.
 
     Args:
         path: the file.
-        kind: whether it is of a run on a data set or on tables.
+        kind: whether the run is on a data set or on tables.
+
+    Returns:
+        Settings by name, ``parameters`` among them.
 
     Raises:
-        ParameterError: which file, which key, and what would be right.
+        ParameterError: with the file, the key and what would be right.
     """
     table = _read_toml(Path(path))
     parameters = table.pop("parameters", {})
@@ -95,7 +98,15 @@ def _read_parameters(parameters: dict[str, Any], method: str, top: Sequence[str]
 
 
 def from_word(parameter: Parameter | None, value: Any) -> Any:
-    """The value itself, but None for the word "none" where None is allowed; of text, "none" is a word like any other."""
+    """Read the word "none" as None where a parameter may be None; in a setting of any text it stays a word.
+
+    Args:
+        parameter: the declared parameter; None for a key without one.
+        value: as written.
+
+    Returns:
+        None, or the value unchanged.
+    """
     if parameter is None or not parameter.optional or isinstance(parameter, Text) or not isinstance(value, str):
         return value
     return None if value.strip().lower() == "none" else value

@@ -20,9 +20,11 @@ class Text(Parameter):
 
     @property
     def expected(self) -> str:
+        """The allowed values in words."""
         return "text"
 
     def allows(self, value: Any) -> bool:
+        """Whether a value is text, or None where that is allowed."""
         return isinstance(value, str) or (value is None and self.optional)
 
 
@@ -167,6 +169,6 @@ class TableSource:
         return values
 
     def check(self) -> None:
-        """Raise a ParameterError for a setting that is no text."""
+        """Raise a ParameterError for a setting that is not text."""
         for name, row in self.settings.items():
             row.check(getattr(self, name), self.command)

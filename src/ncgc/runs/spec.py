@@ -82,18 +82,29 @@ class RunSpec:
         blind: bool = False,
         parameters: Mapping[str, Any] | None = None,
     ) -> RunSpec:
-        """A run on a data set by name; see :class:`DatasetSource` and the attributes above."""
+        """A run on a data set by name.
+
+        Args:
+            name, split, labels_per_class, blind: see :class:`DatasetSource`.
+            seed, method, parameters: see the attributes above.
+
+        Returns:
+            The run, not checked yet.
+        """
         return cls(DatasetSource(name, split, labels_per_class, blind=blind), method, parameters or {}, seed)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> RunSpec:
-        """A run from settings by their names in TOML; what they leave out has its default.
+        """A run from settings by their names in TOML; those that are left out have their defaults.
 
         Args:
-            settings: ``dataset`` or ``nodes`` among them, ``parameters`` a mapping.
+            settings: ``dataset`` or ``nodes`` among them; ``parameters`` is a mapping.
 
         Returns:
             The run, checked.
+
+        Raises:
+            NCGCError: if a setting is unknown or out of range.
         """
         from ncgc.evaluation.calibration import FOLDS  # slow: scikit-learn
 
@@ -125,7 +136,14 @@ class RunSpec:
         return [self.seed + number for number in range(self.runs)]
 
     def with_seed(self, seed: int) -> RunSpec:
-        """The single run with this seed."""
+        """The single run with this seed.
+
+        Args:
+            seed: of the split and the model.
+
+        Returns:
+            A copy with one run.
+        """
         return replace(self, seed=seed, runs=1)
 
     @property
@@ -142,7 +160,7 @@ class RunSpec:
         """This run, if all its settings are allowed.
 
         Raises:
-            NCGCError: what is wrong and what would be right.
+            NCGCError: with what is wrong and what would be right.
         """
         self.data.check()
         for name, row in RUN_SETTINGS.items():
@@ -164,6 +182,9 @@ class RunSpec:
         Args:
             drawn: the seeds that each run drew from its own, for the record.
             head: the comment at the top; default: how to repeat the run.
+
+        Returns:
+            The text of the file.
         """
         values = {**self.data.to_dict(), "method": self.method}
         values |= {name: getattr(self, name) for name in self.data.run_settings}
@@ -180,14 +201,30 @@ class RunSpec:
 
 
 def find_classifier(method: str) -> type[NodeClassifier]:
-    """The class of a method; a ParameterError with the nearest name for an unknown one."""
+    """The class of a method.
+
+    Args:
+        method: a name of ``ncgc.models.registry``.
+
+    Returns:
+        The class.
+
+    Raises:
+        ParameterError: with the nearest name, for an unknown one.
+    """
     from ncgc.models.registry import find_classifier as find  # slow: torch
 
     return find(method)
 
 
 def parameters_of(method: str) -> dict[str, Parameter]:
-    """The hyper-parameters of a method by name, without ``random_state``: a run has a seed; none of "auto".
+    """The hyper-parameters of a method, without ``random_state``: a run has a seed instead.
+
+    Args:
+        method: a name of ``ncgc.models.registry``, or "auto", which has none.
+
+    Returns:
+        Declared parameters by name.
 
     >>> list(parameters_of("label_spreading"))
     ['alpha', 'iterations', 'tolerance']
@@ -198,12 +235,27 @@ def parameters_of(method: str) -> dict[str, Parameter]:
 
 
 def owner_of(method: str) -> str:
-    """The name of a method's class, for messages."""
+    """The name of a method's class, for messages.
+
+    Args:
+        method: a name of ``ncgc.models.registry``.
+
+    Returns:
+        The name of the class.
+    """
     return find_classifier(method).__name__
 
 
 def unknown_parameter(name: str, method: str) -> str:
-    """A sentence on a parameter that a method does not have."""
+    """The message for a parameter that a method does not have.
+
+    Args:
+        name: of the parameter.
+        method: a name of ``ncgc.models.registry``, or "auto".
+
+    Returns:
+        A sentence with the nearest name.
+    """
     if method == AUTO:
         return f"With the method 'auto' no parameter can be given. Got {name!r}; name a method."
     if name == "random_state":
@@ -212,20 +264,30 @@ def unknown_parameter(name: str, method: str) -> str:
 
 
 def defaults_of(method: str) -> dict[str, Any]:
-    """The default of every hyper-parameter of a method, without ``random_state``."""
+    """The default of every hyper-parameter of a method, without ``random_state``.
+
+    Args:
+        method: a name of ``ncgc.models.registry``, or "auto", which has none.
+
+    Returns:
+        Defaults by name.
+    """
     return {name: row.default for name, row in parameters_of(method).items()}
 
 
 def recommended(
     method: str, given: Mapping[str, Any], dataset: str | None = None, preset: str = "default"
 ) -> dict[str, Any]:
-    """Hyper-parameters of a method: those given, and what settings files recommend for the others; none for "auto".
+    """Hyper-parameters of a method: those given, and for the others what the settings files recommend.
 
     Args:
-        method: a name of ``ncgc.models.registry``, or "auto".
+        method: a name of ``ncgc.models.registry``, or "auto", which has none.
         given: hyper-parameters by name.
         dataset: the data set, for settings that depend on it.
         preset: which settings of NCGC: "default", "tuned" or "paper".
+
+    Returns:
+        Hyper-parameters by name; those in neither are left out.
     """
     if method == AUTO:
         return {}
@@ -246,7 +308,16 @@ def _to_toml(value: Any) -> Any:
 
 
 def key_of_record(record: Mapping[str, Any]) -> str:
-    """The key of a stored run. A parameter that is younger than the record counts as what was done before it existed."""
+    """The key of a stored run.
+
+    A parameter that is younger than the record counts as what was done before it existed.
+
+    Args:
+        record: a line of the benchmark store.
+
+    Returns:
+        The key, as in :attr:`RunSpec.key`.
+    """
     dataset, split, labels_per_class = (record[name] for name in ("dataset", "split", "labels_per_class"))
     data = DatasetSource(dataset, split, labels_per_class, blind=record.get("blind", False))
     from ncgc.models.registry import CLASSIFIERS  # slow: torch
@@ -274,7 +345,14 @@ def _key(data: DatasetSource, seed: int, method: str, settings: Mapping[str, Any
 
 
 def resolve_auto(dataset: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with the value that "auto" has on a data set, so that a key depends on what is done, not on its name.
+    """Replace "auto" by the value it has on a data set, so that a key depends on what is done, not on its name.
+
+    Args:
+        dataset: name of the data set.
+        settings: hyper-parameters by name.
+
+    Returns:
+        The same settings without "auto" in norm, input_dropout and weight_decay.
 
     >>> resolve_auto("photo", {"norm": "auto"}), resolve_auto("cs", {"weight_decay": "auto"})
     ({'norm': 'layer'}, {'weight_decay': 0.0005})

@@ -50,6 +50,9 @@ def suggest_labels(graph: Graph, probabilities: np.ndarray, given: np.ndarray, t
     Returns:
         The nodes with their scores, best first.
 
+    Raises:
+        ParameterError: if `top` is below 1.
+
     >>> graph = Graph.from_edges([[0, 1], [1, 2], [2, 3]], np.eye(4), labels=[0, -1, -1, 1])
     >>> p = np.array([[1.0, 0.0], [0.5, 0.5], [0.4, 0.6], [0.0, 1.0]])
     >>> [one.node for one in suggest_labels(graph, p, graph.labels, top=5)]
@@ -91,12 +94,15 @@ def _random_walk(adjacency: sparse.csr_array, start: np.ndarray) -> np.ndarray:
 
 
 def suggestions_frame(graph: Graph, probabilities: np.ndarray, chosen: Sequence[NextLabel]) -> pd.DataFrame:
-    """A table with one row for each node worth labelling: id, score and its parts, and what the model would predict.
+    """A table of the nodes worth labelling: id, score and its parts, and what the model would predict.
 
     Args:
         graph: the graph.
         probabilities: (n, K) probabilities of all nodes.
         chosen: the nodes, in the order of the table.
+
+    Returns:
+        One row per node, with the columns id, score, uncertainty, reach, guess and confidence.
     """
     ids, names = names_of(graph), [str(name) for name in graph.classes.tolist()]
     nodes = [one.node for one in chosen]
@@ -113,5 +119,12 @@ def suggestions_frame(graph: Graph, probabilities: np.ndarray, chosen: Sequence[
 
 
 def names_of(graph: Graph) -> np.ndarray:
-    """(n,) the nodes' own ids, or their numbers."""
+    """The ids of the nodes, or their numbers where they have no ids.
+
+    Args:
+        graph: the graph.
+
+    Returns:
+        (n,) ids.
+    """
     return np.arange(graph.num_nodes) if graph.node_ids is None else graph.node_ids

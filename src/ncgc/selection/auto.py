@@ -67,7 +67,7 @@ class Choice:
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """The choice in JSON's types."""
         tried = [
             {"method": t.method, "accuracy": t.accuracy, "labels": t.labels, "seconds": t.seconds} for t in self.trials
         ]

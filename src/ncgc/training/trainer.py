@@ -32,7 +32,7 @@ class Engine(Protocol):
             epoch: counted from 1.
 
         Returns:
-            The losses by name, "total" among them; None if one is not finite, and the weights are then unchanged.
+            The losses by name, "total" among them; None if one is not finite: no step is then taken with its gradient.
         """
 
     def evaluate(self) -> Tensor | None:

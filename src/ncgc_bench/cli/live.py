@@ -27,7 +27,7 @@ LEAST = 6  # characters of the narrowest cell
 
 
 class Watch:
-    """Progress in lines, one a run.
+    """Progress in lines, one per run.
 
     Args:
         entries: the plan.
@@ -54,11 +54,19 @@ class Watch:
         pass
 
     def started(self, run: RunSpec) -> None:
-        """Note that a run has begun."""
+        """Note that a run has begun.
+
+        Args:
+            run: the run.
+        """
         self.running[run.key] = time.monotonic()
 
     def finished(self, outcome: Outcome) -> None:
-        """Note that a run has ended, well or not, and show it."""
+        """Note that a run has ended, well or not, and show it.
+
+        Args:
+            outcome: the run with its record or its problem.
+        """
         self.running.pop(outcome.run.key, None)
         self.waiting.pop(outcome.run.key, None)
         self.ended += 1
@@ -67,7 +75,11 @@ class Watch:
         self.show(outcome)
 
     def show(self, outcome: Outcome) -> None:
-        """Print a line on a run that has ended."""
+        """Print a line on a run that has ended.
+
+        Args:
+            outcome: the run with its record or its problem.
+        """
         line = f"{self.ended}/{self.total}  {self.name(outcome.run)}  "
         if outcome.record is None:
             line += f"failed: {outcome.problem}"
@@ -80,7 +92,14 @@ class Watch:
         self.console.print(line + (f"  ({duration(left)} left)" if left else ""), soft_wrap=True)
 
     def name(self, run: RunSpec) -> str:
-        """Column, row and seed of a run."""
+        """A name for a run: its column, row and seed.
+
+        Args:
+            run: a run of the plan.
+
+        Returns:
+            The name.
+        """
         entry = self.places[run.key][0]
         return " ".join(filter(None, (entry.column, *entry.row, f"seed {run.seed}")))
 
@@ -98,7 +117,14 @@ class Watch:
 
 
 def similarity_key(entry: Entry) -> tuple[str, str, str]:
-    """What the time of a run depends on, the most important first."""
+    """What the time of a run depends on, the most important first.
+
+    Args:
+        entry: the run and its cell.
+
+    Returns:
+        Data set, backbone (or method) and variant.
+    """
     return entry.dataset, entry.backbone or entry.variant, entry.variant
 
 
@@ -132,7 +158,13 @@ def time_left(
 
 
 def duration(length: float) -> str:
-    """A length in seconds, in words.
+    """A duration in words.
+
+    Args:
+        length: in seconds.
+
+    Returns:
+        The text.
 
     >>> duration(12.3), duration(400), duration(7300)
     ('12 s', '7 min', '2 h 2 min')
@@ -223,10 +255,11 @@ def fitting(columns: Sequence[str], cells: Any, room: int) -> tuple[int, int]:
     Args:
         columns: titles of the columns.
         cells: all cells of the table.
-        room: characters.
+        room: characters available.
 
     Returns:
-        The longest form (an index of FORMS) with which all columns fit, else the shortest, and how many columns then fit.
+        The longest form (an index of FORMS) with which all columns fit, else the shortest, and how many columns then
+        fit.
     """
     cells = list(cells)
     for number, form in enumerate(FORMS):
@@ -240,7 +273,15 @@ def fitting(columns: Sequence[str], cells: Any, room: int) -> tuple[int, int]:
 
 
 def window(items: Sequence[Any], first: int, size: int) -> Sequence[Any]:
-    """``size`` of the items, from ``first`` if there are enough after it.
+    """A part of the items that fits.
+
+    Args:
+        items: all of them.
+        first: where the part begins, if there are enough items after it.
+        size: how many items fit.
+
+    Returns:
+        ``size`` of the items, or all if there are fewer.
 
     >>> window("abcdef", 4, 3)
     'def'
@@ -250,7 +291,14 @@ def window(items: Sequence[Any], first: int, size: int) -> Sequence[Any]:
 
 
 def watch(entries: Sequence[Entry], store: Store, console: Console, jobs: int, quantity: str) -> Watch:
-    """A :class:`LiveTable` on a terminal, a :class:`Watch` elsewhere; the arguments are theirs."""
+    """Show progress as a :class:`LiveTable` on a terminal and as lines elsewhere.
+
+    Args:
+        entries, store, console, jobs, quantity: see :class:`Watch`.
+
+    Returns:
+        The watch, to be used as a context.
+    """
     kind = LiveTable if console.is_terminal else Watch
     return kind(entries, store, console, jobs, quantity)
 
@@ -260,10 +308,10 @@ def failures(failed: Sequence[Outcome], name: Any) -> list[str]:
 
     Args:
         failed: the runs that failed.
-        name: run → its name.
+        name: gives the name of a run.
 
     Returns:
-        One sentence each.
+        One sentence per problem.
 
     >>> run = RunSpec.on_dataset("digits", "few")
     >>> failures([Outcome(run, None, "No memory."), Outcome(run, None, "No memory.")], lambda run: "digits seed 0")

@@ -127,7 +127,7 @@ def experiment(kind: str, given: Mapping[str, Any], say: Say) -> Experiment:
         The plan with its name.
 
     Raises:
-        ParameterError: an option is empty or out of range, or a name is unknown.
+        ParameterError: if an option is empty or out of range, or a name is unknown.
     """
     if kind == "study":
         entries = study_plan(given["file"])
@@ -157,7 +157,17 @@ def _entries(kind: str, given: Mapping[str, Any], say: Say) -> list[Entry]:
 
 
 def words(text: str, option: str) -> list[str]:
-    """The words between commas, each once; ``option`` is named if there are none.
+    """The words between commas, each once.
+
+    Args:
+        text: words with commas.
+        option: where they were given, for the message.
+
+    Returns:
+        The words in order.
+
+    Raises:
+        ParameterError: if there are none.
 
     >>> words("cora, photo,cora", "--datasets")
     ['cora', 'photo']
@@ -169,12 +179,15 @@ def words(text: str, option: str) -> list[str]:
 
 
 def check_names(names: Iterable[str], allowed: Sequence[str], what: str) -> list[str]:
-    """The names as a list.
+    """Check that every name is known.
 
     Args:
         names: what was given.
         allowed: the known names.
         what: what they name, for the message.
+
+    Returns:
+        The names as a list.
 
     Raises:
         ParameterError: with the nearest known name, for an unknown one.
@@ -197,7 +210,7 @@ def sweeps(parameter: str | None, values: str | None) -> dict[str, Sequence[floa
         Parameter → values.
 
     Raises:
-        ParameterError: a parameter is unknown or no number, a value is out of range, or values are missing.
+        ParameterError: if a parameter is unknown or not a number, a value is out of range, or values are missing.
 
     >>> sweeps("sinkhorn_iterations", "1,2")
     {'sinkhorn_iterations': [1, 2]}

@@ -38,7 +38,14 @@ class Difference:
 
     @classmethod
     def of(cls, without: dict[int, dict[str, Any]], full: dict[int, dict[str, Any]]) -> Difference | None:
-        """The difference of two cells, seed → record, on the seeds that both have; None without a pair.
+        """The difference of two cells on the seeds that both have.
+
+        Args:
+            without: seed → record, with a part taken out.
+            full: seed → record of the full method.
+
+        Returns:
+            The difference; None where no seed is in both.
 
         >>> Difference.of({0: {"test_accuracy": 0.8}}, {0: {"test_accuracy": 0.75}, 1: {"test_accuracy": 0.1}}).mean
         5.0
@@ -56,7 +63,7 @@ class Difference:
 
 
 def draw_ablations(store: Store, settings: str) -> dict[str, Figure]:
-    """Draw what each part is worth, one figure a backbone.
+    """Draw what each part is worth, one figure per backbone.
 
     Args:
         store: the stored runs.

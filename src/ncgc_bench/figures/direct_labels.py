@@ -107,7 +107,14 @@ def label_points(
 
 
 def settled(axes: Axes) -> Any:
-    """The figure of a panel with its layout final, so that lengths in pixels have a meaning from here on."""
+    """Make the layout of a panel's figure final, so that lengths in pixels keep their meaning.
+
+    Args:
+        axes: the panel.
+
+    Returns:
+        Its figure.
+    """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure: Any = axes.figure

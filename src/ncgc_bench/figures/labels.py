@@ -24,7 +24,7 @@ DOTTED: tuple[Any, float] = ((0, (1, 1.5)), 1.4)  # methods without a backbone
 
 
 def draw_labels(store: Store, settings: str) -> dict[str, Figure]:
-    """Draw accuracy against labels per class, a panel a data set.
+    """Draw accuracy against labels per class, one panel per data set.
 
     Args:
         store: the stored runs.

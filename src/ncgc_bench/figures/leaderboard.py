@@ -33,7 +33,7 @@ class Spot:
 
 
 def draw_leaderboard(store: Store, settings: str) -> dict[str, Figure]:
-    """Draw mean accuracy against mean seconds, a point a method.
+    """Draw mean accuracy against mean seconds, one point per method.
 
     Args:
         store: the stored runs.

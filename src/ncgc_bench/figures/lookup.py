@@ -31,7 +31,14 @@ class Summary:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Summary:
-        """The summary of some values, at least one."""
+        """Summarise some values.
+
+        Args:
+            values: at least one.
+
+        Returns:
+            Their mean, deviation and number.
+        """
         return cls(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0, len(values))
 
 
@@ -55,7 +62,14 @@ def gather(entries: Iterable[Entry], store: Store, by: Callable[[Entry], Key]) -
 
 
 def accuracy_of(records: Mapping[int, Mapping[str, Any]]) -> Summary:
-    """Test accuracy of a cell, seed → record, in per cent."""
+    """Summarise the test accuracy of a cell.
+
+    Args:
+        records: seed → record, at least one.
+
+    Returns:
+        The summary, in per cent.
+    """
     return Summary.of([100 * record["test_accuracy"] for record in records.values()])
 
 
@@ -93,6 +107,12 @@ def covered(settings: str) -> dict[str, tuple[str, ...]]:
 
 def runs_in_words(cells: Iterable[Mapping[int, Any]]) -> str:
     """How many runs the cells have, in words.
+
+    Args:
+        cells: seed → record of each, at least one.
+
+    Returns:
+        The text.
 
     >>> runs_in_words([{0: 1}, {0: 1, 1: 1}]), runs_in_words([{0: 1}])
     ('1 to 2 runs', '1 run')

@@ -31,7 +31,7 @@ class Spot:
 
 
 def draw_speed(store: Store, settings: str) -> dict[str, Figure]:
-    """Draw accuracy against seconds on random splits, a panel a data set.
+    """Draw accuracy against seconds on random splits, one panel per data set.
 
     Args:
         store: the stored runs.

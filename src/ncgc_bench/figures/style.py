@@ -70,8 +70,11 @@ METADATA: dict[str, dict[str, Any]] = {
 def style() -> Iterator[None]:
     """Apply the style inside, whatever the user's own matplotlibrc holds.
 
+    Yields:
+        Nothing.
+
     Raises:
-        NCGCError: matplotlib is not installed.
+        NCGCError: if matplotlib is not installed.
     """
     try:
         from matplotlib import style as styles
@@ -120,7 +123,7 @@ def panels(
 
 
 def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> list[Path]:
-    """Write a figure, one file a format. It holds neither date nor version, so an unchanged figure is an unchanged file.
+    """Write a figure, one file per format, without date and version: an unchanged figure is an unchanged file.
 
     Args:
         figure: the figure.
@@ -141,7 +144,13 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> lis
 
 
 def listed(words: Sequence[str]) -> str:
-    """Words with commas and a last "and".
+    """Words with commas, and "and" before the last.
+
+    Args:
+        words: at least one.
+
+    Returns:
+        The text.
 
     >>> listed(["GCN"]), listed(["GCN", "GAT", "APPNP"])
     ('GCN', 'GCN, GAT and APPNP')

@@ -23,7 +23,7 @@ TALLEST = 12.0  # points of accuracy in a panel; what lies deeper is a triangle 
 
 
 def draw_sweeps(store: Store, settings: str) -> dict[str, Figure]:
-    """Draw accuracy over each swept parameter, one figure a parameter and backbone.
+    """Draw accuracy over each swept parameter, one figure per parameter and backbone.
 
     Args:
         store: the stored runs.

@@ -89,7 +89,13 @@ def plan(sizes: Sequence[int], epochs: int, quick: bool = False, threads: int = 
 
 
 def parts_of(nodes: int) -> int:
-    """Parts of about 20,000 nodes, one for fewer.
+    """How many parts of about 20,000 nodes a graph is cut into.
+
+    Args:
+        nodes: number of nodes.
+
+    Returns:
+        The number of parts, one for a small graph.
 
     >>> [parts_of(nodes) for nodes in SIZES]
     [1, 2, 5, 15, 50]

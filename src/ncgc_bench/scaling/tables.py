@@ -23,7 +23,7 @@ def read_rows(path: Path) -> list[Row]:
         path: the file that `benchmarks/scale.py` wrote.
 
     Returns:
-        One row a measurement.
+        One row per measurement.
 
     Raises:
         ParameterError: the file cannot be read, or holds something else.
@@ -74,7 +74,14 @@ def _by_size(rows: Sequence[Row], name: str, figure: str) -> dict[int, float]:
 
 
 def growth(rows: Sequence[Row]) -> Table | None:
-    """How time and memory grow: a row a size, the exponents of n last; None without a training."""
+    """How time and memory grow: one row per size, the exponents of n last.
+
+    Args:
+        rows: of :func:`read_rows`.
+
+    Returns:
+        The table; None without a training.
+    """
     columns = (
         ("generate s", "generate", "seconds", ".1f"),
         ("read s", "read", "seconds", ".2f"),
@@ -105,7 +112,14 @@ def growth(rows: Sequence[Row]) -> Table | None:
 
 
 def targets(rows: Sequence[Row]) -> Table | None:
-    """Every target beside the result; None without any measurement."""
+    """Every target beside the result.
+
+    Args:
+        rows: of :func:`read_rows`.
+
+    Returns:
+        The table; None without any measurement.
+    """
     body: list[tuple[str, str, str]] = []
     for name, figure, title in (
         ("train", "epoch_seconds", "time of an epoch by parts grows as n to the"),

@@ -25,13 +25,24 @@ WARM_UP = 3  # first epochs that do not count: the first cuts the parts, the sec
 
 
 def peak_mib() -> float:
-    """Peak resident memory of this process in MiB, mapped files included (VmHWM)."""
+    """Peak resident memory of this process, mapped files included (VmHWM).
+
+    Returns:
+        MiB.
+    """
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
 
 
 def read_folder(folder: Path) -> tuple[Graph, Split]:
-    """Read the graph and the split of a folder that `ncgc generate` wrote, as `ncgc fit` does."""
+    """Read the graph and the split of a folder that `ncgc generate` wrote, as `ncgc fit` does.
+
+    Args:
+        folder: the folder.
+
+    Returns:
+        The graph and its split.
+    """
     from ncgc.datasets.synthetic.folder import EDGES_FILE, NODES_FILE
     from ncgc.io import read_graph
     from ncgc.io.tables.labels import read_split
@@ -44,7 +55,14 @@ def read_folder(folder: Path) -> tuple[Graph, Split]:
 
 
 def generate(task: dict[str, Any]) -> dict[str, Any]:
-    """Write the graph of ``task["model"]`` to ``task["folder"]``; seconds and edges."""
+    """Time the generation of a graph.
+
+    Args:
+        task: ``model``, parameters of the block model, and ``folder``, where the graph is written.
+
+    Returns:
+        Seconds, and the number of edges.
+    """
     from ncgc.datasets.synthetic.folder import write_graph
     from ncgc.datasets.synthetic.model import BlockModel
 
@@ -54,7 +72,14 @@ def generate(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(task: dict[str, Any]) -> dict[str, Any]:
-    """Read the graph; seconds from Parquet and .npy to a checked Graph and Split, and edges."""
+    """Time reading a graph, from Parquet and .npy to a checked Graph and Split.
+
+    Args:
+        task: ``folder``, where the graph is.
+
+    Returns:
+        Seconds, and the number of edges.
+    """
     import ncgc.io.tables.read_graph  # noqa: F401 (imports are not timed)
 
     start = time.perf_counter()
@@ -63,7 +88,14 @@ def read(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def train(task: dict[str, Any]) -> dict[str, Any]:
-    """Fit NCGC; the median epoch after the first ones, seconds of reading and in all, and the accuracies."""
+    """Time a training of NCGC in this process.
+
+    Args:
+        task: ``folder``, where the graph is, ``settings`` of NCGC and ``threads``.
+
+    Returns:
+        Seconds of reading, in all and of the median epoch after the first three, accuracies and the best epoch.
+    """
     import torch
 
     from ncgc.models.ncgc import NCGC
@@ -83,7 +115,14 @@ def train(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def ranks(task: dict[str, Any]) -> dict[str, Any]:
-    """Fit in full batch, in the processes of RANK and WORLD_SIZE; the median epoch and the accuracy."""
+    """Time a training in full batch, in the processes of RANK and WORLD_SIZE.
+
+    Args:
+        task: ``folder``, where the graph is, ``settings`` of NCGC and ``threads`` of each process.
+
+    Returns:
+        Seconds of the median epoch after the first three; in the first process also the test accuracy.
+    """
     import torch
 
     from ncgc.models.ncgc import NCGC
@@ -115,7 +154,17 @@ KINDS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 
 
 def main(words: list[str]) -> int:
-    """Take the measurement that the only argument describes in JSON, and print its result as one JSON line."""
+    """Take one measurement and print its result as one JSON line.
+
+    Args:
+        words: the command line: one word, the task in JSON.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        ParameterError: for an unknown kind of measurement.
+    """
     task = json.loads(words[0])
     if task["kind"] not in KINDS:
         raise ParameterError(f"A measurement is one of {', '.join(KINDS)}. Got {task['kind']!r} instead.")

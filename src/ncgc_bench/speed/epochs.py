@@ -152,11 +152,16 @@ def make_epochs(
 def compare_losses(graph: Graph, backbone: str, heads: int) -> float:
     """Check that all ways compute the same, over three steps without dropout.
 
+    Args:
+        graph: one of the paper's data sets.
+        backbone: one of :data:`WAYS`.
+        heads: attention heads of GAT.
+
     Returns:
-        The largest relative difference of a loss to ours.
+        The largest relative difference between a loss and ours.
 
     Raises:
-        TrainingError: it is beyond :data:`TOLERANCE`.
+        TrainingError: if it is above :data:`TOLERANCE`.
     """
     epochs, _ = make_epochs(graph, backbone, heads, WAYS[backbone], dropout=0.0)
     losses = {way: [epoch() for _ in range(3)] for way, epoch in epochs.items()}
@@ -172,7 +177,7 @@ def clock(work: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
     """Time several pieces of work that take turns, so that other load on the machine falls on all of them.
 
     Args:
-        work: name → what to do.
+        work: functions by name.
         rounds: timed turns, after one that warms up.
 
     Returns:
@@ -189,7 +194,7 @@ def clock(work: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
 
 
 def in_own_process(measurement: str, dataset: str, options: Options, way: str = "ours") -> float:
-    """Take a measurement in a new process: what touches the whole process must not touch the comparison.
+    """Take a measurement in a new process, where effects on the whole process cannot disturb the comparison.
 
     Args:
         measurement: "peak" (:func:`peak_memory`) or "kept" (:func:`kept_memory_gain`).
@@ -214,7 +219,17 @@ def in_own_process(measurement: str, dataset: str, options: Options, way: str = 
 
 
 def peak_memory(graph: Graph, backbone: str, heads: int, way: str) -> float:
-    """MiB that two epochs add at their peak to the memory of the loaded graph (Linux)."""
+    """Measure the memory that two epochs add at their peak to that of the loaded graph (Linux).
+
+    Args:
+        graph: one of the paper's data sets.
+        backbone: one of :data:`WAYS`.
+        heads: attention heads of GAT.
+        way: of ``WAYS[backbone]``.
+
+    Returns:
+        MiB.
+    """
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
     before = _status("VmRSS")
     epochs, _ = make_epochs(graph, backbone, heads, (way,))
@@ -224,7 +239,16 @@ def peak_memory(graph: Graph, backbone: str, heads: int, way: str) -> float:
 
 
 def kept_memory_gain(graph: Graph, backbone: str, heads: int) -> float:
-    """How much faster our epoch is when freed memory is kept, as the trainer does, than without."""
+    """Measure how much faster our epoch is when freed memory is kept, as in training, than without.
+
+    Args:
+        graph: one of the paper's data sets.
+        backbone: one of :data:`WAYS`.
+        heads: attention heads of GAT.
+
+    Returns:
+        Seconds without over seconds with kept memory; above 1 it is faster.
+    """
     epochs, _ = make_epochs(graph, backbone, heads, ("ours",))
     plain = clock({"ours": epochs["ours"]}, 9)["ours"]
     with kept_memory():

@@ -37,7 +37,14 @@ class ReferenceNetwork(nn.Module):
         return Output(h, z)
 
     def forward_features(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Embeddings and logits from the dropped features."""
+        """The network without its input dropout.
+
+        Args:
+            x: (n, D) features, after dropout.
+
+        Returns:
+            Embeddings (n, d) and logits (n, K).
+        """
         raise TypeError(f"{type(self).__name__} must define forward_features(x).")
 
 
@@ -60,19 +67,51 @@ class ReferenceGraphMix(ReferenceGCN):
 
     @property
     def second(self) -> Tensor:
+        """(d, K) weights of the second layer."""
         return self.second_conv.lin.weight.t()
 
     def without_graph(self, _: Any, nodes: Tensor, *__: Any) -> Tensor:
-        """The hidden features that GraphMix mixes."""
+        """The hidden features that GraphMix mixes: the first layer without the graph.
+
+        Args:
+            nodes: (m,) node numbers.
+
+        Returns:
+            (m, d) hidden features.
+        """
         return F.relu(self.first_conv.lin(F.dropout(self.x[nodes], self.p_input, self.training)))
 
     def field(self, _: Any, nodes: Tensor) -> Tensor:
+        """The nodes that the rows of a pass stand for: PyG layers pass all nodes, so there is no receptive field.
+
+        Args:
+            nodes: (m,) node numbers.
+
+        Returns:
+            The same.
+        """
         return nodes
 
     def labelled(self, data: TrainingData) -> Tensor:
+        """The nodes with a training label.
+
+        Args:
+            data: the graph and its split.
+
+        Returns:
+            (m,) node numbers.
+        """
         return data.train
 
     def at(self, nodes: Tensor, *_: Any) -> Tensor:
+        """The logits of some nodes, from a pass over the whole graph.
+
+        Args:
+            nodes: (m,) node numbers.
+
+        Returns:
+            (m, K) logits.
+        """
         logits: Tensor = self().logits[nodes]
         return logits
 
@@ -154,6 +193,14 @@ class ReferenceMLP(ReferenceNetwork):
         return h, self.spread(self.second(h))
 
     def spread(self, z: Tensor) -> Tensor:
+        """Propagate the scores; here they stay as they are.
+
+        Args:
+            z: (n, K) scores.
+
+        Returns:
+            (n, K) logits.
+        """
         return z
 
 
@@ -312,7 +359,11 @@ class ReferenceGRAND(RandomPropagation):
 
 
 def one_step() -> nn.Module:
-    """Z ↦ Â·Z by PyG's message passing, with Â cached."""
+    """One step of propagation, Z ↦ Â·Z, by PyG's message passing with Â cached.
+
+    Returns:
+        A module that takes Z and edge_index.
+    """
     return APPNP(1, 0.0, cached=True)
 
 

@@ -64,7 +64,15 @@ class ReferenceNCGC(nn.Module):
                     conv.att_dst.copy_(ours.target)
 
     def forward(self, x: Tensor, edges: Tensor) -> Output:
-        """Embeddings (n, d) and logits (n, K) of features x (n, D), with edge_index or a CSR adjacency."""
+        """A forward pass over the whole graph.
+
+        Args:
+            x: (n, D) features.
+            edges: edge_index (2, m), or a CSR adjacency (n, n).
+
+        Returns:
+            Embeddings (n, d) and logits (n, K).
+        """
         conv: Any
         for conv in self.convs:
             seen: list[Tensor] = []
@@ -80,14 +88,27 @@ def _pairs(reference: nn.ModuleList, ours: nn.ModuleList) -> list[tuple[Any, Any
 
 
 def edge_index(graph: Graph) -> Tensor:
-    """The edges of a graph as (2, m) node pairs, each in both directions, as in PyG's data sets."""
+    """The edges of a graph as PyG takes them.
+
+    Args:
+        graph: the graph.
+
+    Returns:
+        (2, m) node pairs, each edge in both directions.
+    """
     return to_pyg(graph).edge_index
 
 
 def csr_adjacency(graph: Graph) -> Tensor:
-    """The (n, n) adjacency as a torch CSR tensor, which PyG layers take in place of edge_index.
+    """The adjacency as a torch CSR tensor, which PyG layers take in place of edge_index.
 
-    They expect the transpose; the adjacency is symmetric, so it is its own.
+    They expect the transpose; the adjacency is symmetric, so it equals its transpose.
+
+    Args:
+        graph: the graph.
+
+    Returns:
+        (n, n) sparse tensor.
     """
     a = graph.adjacency
     pointers, columns = torch.from_numpy(a.indptr.astype("int64")), torch.from_numpy(a.indices.astype("int64"))

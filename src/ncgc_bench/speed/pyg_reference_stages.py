@@ -39,6 +39,14 @@ class ReferenceMetaPN(ReferencePTA):
     """PTA's network, whose MLP also takes some rows alone."""
 
     def on_rows(self, x: Tensor) -> Tensor:
+        """The MLP on some rows of features.
+
+        Args:
+            x: (m, D) features.
+
+        Returns:
+            (m, K) scores.
+        """
         scores: Tensor = self.second(F.dropout(F.relu(self.first(x)), self.p, self.training))
         return scores
 
@@ -60,6 +68,15 @@ class ViolinHooks:
     _edges: tuple[TrainingData, Tensor] | None = None
 
     def linked(self, data: TrainingData, links: Tensor) -> Tensor:
+        """The graph with added links.
+
+        Args:
+            data: the graph.
+            links: (2, l) node pairs to add.
+
+        Returns:
+            (2, m) edge_index of both, each edge in both directions.
+        """
         if self._edges is None or self._edges[0] is not data:
             self._edges = data, edge_index(data.graph)
         edges: Tensor = to_undirected(torch.cat([self._edges[1], links], dim=1))
@@ -73,14 +90,43 @@ class MetaPNHooks:
     soft_loss: Callable[[Tensor, Tensor], Tensor]
 
     def rows(self, data: TrainingData, nodes: Tensor) -> Tensor:
+        """The features of some nodes as a dense matrix.
+
+        Args:
+            data: the graph.
+            nodes: (m,) node numbers.
+
+        Returns:
+            (m, D) features.
+        """
         features = data.graph.features[nodes.numpy()]
         return torch.from_numpy(features.toarray() if hasattr(features, "toarray") else features).float()
 
     def passed(self, network: nn.Module, features: Tensor, drops: torch.Generator) -> Tensor:
+        """The scores of some rows.
+
+        Args:
+            network: the network, a :class:`ReferenceMetaPN`.
+            features: (m, D) features.
+            drops: unused; PyG layers draw from torch's own generator.
+
+        Returns:
+            (m, K) scores.
+        """
         assert isinstance(network, ReferenceMetaPN)
         return network.on_rows(features)
 
     def meta_loss(self, network: nn.Module, batch: Batch, propagator: Propagator) -> Tensor:
+        """The loss on the labelled nodes after a virtual step of gradient descent on the soft labels.
+
+        Args:
+            network: the network, a :class:`ReferenceMetaPN`.
+            batch: features of the batch and of the labelled nodes.
+            propagator: gives the soft labels of a batch; the gradient flows through it.
+
+        Returns:
+            The loss, a scalar.
+        """
         assert isinstance(network, ReferenceMetaPN)
         mlp = OnRows(network)
         weights = {name: weight.detach().requires_grad_() for name, weight in mlp.named_parameters()}

@@ -31,10 +31,10 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     """Read the timings that an earlier ``--json`` printed.
 
     Args:
-        path: a file with one JSON object a line; the last line, with the means, is skipped.
+        path: a file with one JSON object per line; the last line, with the means, is skipped.
 
     Returns:
-        One row a data set, or one a method and data set.
+        One row per data set, or per method and data set.
 
     Raises:
         ParameterError: the file cannot be read, or has no timings.
@@ -52,7 +52,13 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """exp of the mean logarithm, the mean for ratios.
+    """The geometric mean, exp of the mean logarithm: the right mean for ratios.
+
+    Args:
+        values: positive numbers, at least one.
+
+    Returns:
+        Their geometric mean.
 
     >>> round(geometric_mean([2.0, 8.0]), 6)
     4.0
@@ -61,7 +67,14 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def means(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """The geometric means of the ratios over all rows, by field."""
+    """The geometric means of the ratios over all rows.
+
+    Args:
+        rows: of `epochs.measure` or `methods.measure_method`.
+
+    Returns:
+        Means by field.
+    """
     ratios = [key for key in rows[0] if key.startswith("over_") or key in ("memory_share", "kept_gain")]
     return {key: geometric_mean([row[key] for row in rows]) for key in ratios}
 
@@ -73,7 +86,7 @@ def as_table(rows: Sequence[dict[str, Any]]) -> str:
         rows: what `epochs.measure` or `methods.measure_method` returned, all of one kind.
 
     Returns:
-        A row a data set with the geometric means of the ratios last; or, for methods, a row a method.
+        One row per data set with the geometric means of the ratios last; or, for methods, one row per method.
     """
     if "method" in rows[0]:
         return as_markdown(method_table(rows))
@@ -87,7 +100,14 @@ def as_table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def method_table(rows: Sequence[dict[str, Any]]) -> Table:
-    """A row a method, a column a data set: milliseconds of ours / of the PyG reference (times faster)."""
+    """Milliseconds of our epoch and of the PyG reference's, and how many times faster ours is.
+
+    Args:
+        rows: of `methods.measure_method`.
+
+    Returns:
+        One row per method, one column per data set.
+    """
     from ncgc.models.registry import find_classifier  # imports torch
 
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))

@@ -46,7 +46,14 @@ def datasets(
 
 
 def places(found: list[DatasetInfo]) -> list[tuple[str, str]]:
-    """The names of the data sets by where they are or would come from, with that place."""
+    """Group the data sets by where they are, or where they would come from.
+
+    Args:
+        found: the data sets.
+
+    Returns:
+        (names with commas, place) of each group.
+    """
     groups: dict[str, list[str]] = {}
     for info in found:
         # of <root>/<title>/raw, the root is enough
@@ -56,5 +63,12 @@ def places(found: list[DatasetInfo]) -> list[tuple[str, str]]:
 
 
 def as_dict(info: DatasetInfo) -> dict[str, Any]:
-    """As JSON takes it."""
+    """What is known about a data set, in JSON's types.
+
+    Args:
+        info: the data set.
+
+    Returns:
+        Its fields by name.
+    """
     return {**asdict(info), "path": None if info.path is None else str(info.path)}

@@ -98,7 +98,15 @@ def _compare(spec: RunSpec, screen: Screen) -> Iterator[Outcome]:
 
 
 def table(outcomes: list[Outcome], width: int) -> Table:
-    """Test accuracy of each method on each split, their mean, and the mean as a bar."""
+    """Test accuracy of each method on each split, their mean, and the mean as a bar.
+
+    Args:
+        outcomes: of every method on every split.
+        width: characters of the terminal; without room for it, the bar is left out.
+
+    Returns:
+        One row per method.
+    """
     from ncgc.runs.result import mean
 
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)

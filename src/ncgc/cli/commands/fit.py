@@ -75,7 +75,11 @@ _OUTPUT = ("out", "config", "no_report", "overwrite", "as_json", "quiet", "sets"
 
 
 def fit_command() -> Callable[..., int]:
-    """The command, with an option for every declared parameter."""
+    """Make the command, with an option for every declared parameter.
+
+    Returns:
+        A function for typer; its docstring is the help.
+    """
 
     def fit(**given: Any) -> int:
         """Label the nodes of your own graph: tables in, a folder with labels, a model and a report out."""
@@ -179,7 +183,14 @@ def _run(spec: RunSpec, screen: Screen) -> RunResult | None:
 
 
 def split_line(split: Split) -> str:
-    """What the labels are used for, in words."""
+    """The number of labels for each use, in words.
+
+    Args:
+        split: the labelled nodes.
+
+    Returns:
+        Such as "40 to learn from, 10 to compare with"; parts without labels are left out.
+    """
     parts = ((split.train, "to learn from"), (split.val, "to choose by"), (split.test, "to compare with"))
     return ", ".join(f"{len(nodes):,} {use}" for nodes, use in parts if len(nodes))
 

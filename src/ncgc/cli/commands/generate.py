@@ -45,7 +45,11 @@ FIXED = (
 
 
 def generate_command() -> Callable[..., int]:
-    """The command, with an option for every declared parameter."""
+    """Make the command, with an option for every declared parameter.
+
+    Returns:
+        A function for typer; its docstring is the help.
+    """
 
     def generate(**given: Any) -> int:
         """Generate a graph to try things on: classes, edges, features and a few labels, as large as the disk allows."""
@@ -57,7 +61,16 @@ def generate_command() -> Callable[..., int]:
 
 
 def model_of(texts: dict[str, str]) -> BlockModel:
-    """The block model that options describe, by their names on the command line.
+    """The block model that the options describe.
+
+    Args:
+        texts: text of each option that was given, by its name on the command line.
+
+    Returns:
+        The model.
+
+    Raises:
+        ParameterError: for a value out of range, or edges given twice.
 
     >>> model = model_of({"nodes": "1e4", "edges": "30000", "homophily": "0.8"})
     >>> model.num_nodes, model.num_edges, model.homophily

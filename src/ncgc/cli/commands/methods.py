@@ -62,6 +62,12 @@ def _one(name: str) -> dict[str, Any]:
 def about(kind: type) -> str:
     """The docstring of a class up to its example or its list of attributes, lines joined to paragraphs.
 
+    Args:
+        kind: the class.
+
+    Returns:
+        Paragraphs with an empty line between.
+
     >>> class Averages:
     ...     '''Z = ÂX.
     ...

@@ -71,7 +71,11 @@ FIXED = (
 
 
 def train_command() -> Callable[..., int]:
-    """The command, with an option for every declared parameter."""
+    """Make the command, with an option for every declared parameter.
+
+    Returns:
+        A function for typer; its docstring is the help.
+    """
 
     def train(context: typer.Context, **given: Any) -> int:
         """Train NCGC or another method and show how well it labels the test nodes."""
@@ -211,7 +215,14 @@ def _one(
 
 
 def split_line(split: Split) -> str:
-    """The name and the sizes of a split in words."""
+    """The name and the sizes of a split, in words.
+
+    Args:
+        split: the split.
+
+    Returns:
+        Such as "public: 140 train, 500 val, 1,000 test".
+    """
     parts = (("train", split.train), ("val", split.val), ("test", split.test))
     return f"{split.name}: " + ", ".join(f"{len(nodes):,} {part}" for part, nodes in parts)
 

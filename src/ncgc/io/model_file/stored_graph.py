@@ -44,7 +44,7 @@ def graph_arrays(graph: Graph, split: Split) -> Arrays:
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
-def graph_facts(graph: Graph, split: Split) -> dict[str, Any]:
+def graph_description(graph: Graph, split: Split) -> dict[str, Any]:
     """The description of a graph and its split for a model file: all that is not an array.
 
     Args:
@@ -108,13 +108,13 @@ def _type(names: np.ndarray, what: str) -> str:
 # -------------------------------------------------------------------- reading
 
 
-def stored_graph(arrays: Arrays, parquet: bytes, facts: Record) -> tuple[Graph, Split]:
+def stored_graph(arrays: Arrays, parquet: bytes, about: Record) -> tuple[Graph, Split]:
     """Rebuild the graph and split of a model file.
 
     Args:
         arrays: of :func:`graph_arrays`.
         parquet: of :func:`ids_parquet`.
-        facts: of :func:`graph_facts`.
+        about: of :func:`graph_description`.
 
     Returns:
         The graph and the split, both validated.
@@ -123,8 +123,8 @@ def stored_graph(arrays: Arrays, parquet: bytes, facts: Record) -> tuple[Graph, 
         Damage: if the three do not fit each other.
         NCGCError: if graph or split is invalid.
     """
-    n, width = facts("nodes", int), facts("features", int)
-    classes, drawn = facts.inner("classes"), facts.inner("split")
+    n, width = about("nodes", int), about("features", int)
+    classes, drawn = about.inner("classes"), about.inner("split")
     taken = _Taken(arrays)
     adjacency = taken.csr("adjacency", (n, n))
     _check_adjacency(adjacency)
@@ -137,8 +137,8 @@ def stored_graph(arrays: Arrays, parquet: bytes, facts: Record) -> tuple[Graph, 
         features=taken.features((n, width)),
         labels=taken("labels", "i", (n,)).astype(np.int64),
         classes=_names(classes("names", list), classes("type", str), "the class"),
-        node_ids=_ids(parquet, facts("ids", str, None), n),
-        name=facts("name", str),
+        node_ids=_ids(parquet, about("ids", str, None), n),
+        name=about("name", str),
         public_split=public,  # type: ignore[arg-type]
     ).validate()
     made = Split(split["train"], split["val"], split["test"], name=drawn("name", str), seed=drawn("seed", int, None))

@@ -50,13 +50,26 @@ class Case:
             split: whose validation nodes score.
             seed: of the model.
             blind: keep validation labels from training too, so that they choose no epoch.
+
+        Returns:
+            The case.
         """
         val, truth = split.val, graph.labels[split.val]
         seen = replace(split, val=val[:0] if blind else val, test=split.test[:0])
         return cls(without_test(graph, seen), seen, val, truth, seed)
 
     def score(self, parameters: Mapping[str, Any]) -> float:
-        """Validation accuracy of NCGC with these parameters, the others at their defaults."""
+        """Fit NCGC and measure its accuracy on the validation nodes.
+
+        Args:
+            parameters: hyper-parameters by name; the others are at their defaults.
+
+        Returns:
+            Validation accuracy, from 0 to 1.
+
+        Raises:
+            KeyboardInterrupt: if Ctrl-C ended the training.
+        """
         from ncgc.models.ncgc import NCGC
 
         model = NCGC(**{**DEFAULTS, **parameters, "random_state": self.seed})
@@ -69,7 +82,14 @@ class Case:
 
 
 def without_test(graph: Graph, split: Split) -> Graph:
-    """The graph with the labels of the split's training and validation nodes, and no others.
+    """A graph with the labels of the split's training and validation nodes, and no others.
+
+    Args:
+        graph: the graph with all labels.
+        split: its training and validation nodes keep their labels.
+
+    Returns:
+        The same graph with fewer labels.
 
     >>> graph = Graph.from_edges([[0, 1]], np.eye(4), labels=[0, 1, 1, 0])
     >>> without_test(graph, Split([0, 1], [2], [3])).labels
@@ -83,7 +103,11 @@ def without_test(graph: Graph, split: Split) -> Graph:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """torch on one thread inside: a result must not depend on the machine's number of cores."""
+    """Run torch on one thread inside: a result must not depend on the machine's number of cores.
+
+    Yields:
+        Nothing; the previous number of threads is restored at the end.
+    """
     import torch
 
     before = torch.get_num_threads()
@@ -95,7 +119,12 @@ def one_thread() -> Iterator[None]:
 
 
 class Scorer:
-    """Scores parameters on all cases, in this process or ``jobs`` at a time in others; the scores are the same."""
+    """Scores parameters on all cases, in this process or ``jobs`` at a time in others; the scores are the same.
+
+    Args:
+        cases: the splits to score on.
+        jobs: processes; one scores in this process.
+    """
 
     def __init__(self, cases: Sequence[Case], jobs: int = 1):
         self.cases, self.jobs = cases, min(jobs, len(cases))
@@ -116,7 +145,17 @@ class Scorer:
             self._pool = None
 
     def scores(self, parameters: Mapping[str, Any]) -> Generator[float]:
-        """The score of each case, in order; close the generator to give up the rest."""
+        """Score parameters on one case after the other; close the generator to give up the rest.
+
+        Args:
+            parameters: hyper-parameters by name.
+
+        Yields:
+            Validation accuracy on each case, in order.
+
+        Raises:
+            NCGCError: if a process died.
+        """
         if self._pool is None:
             yield from (case.score(parameters) for case in self.cases)
             return

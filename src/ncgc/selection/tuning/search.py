@@ -119,7 +119,7 @@ class Tuning:
         return float(trial.value or 0.0), {**self.task.base, **rounded(trial.params)}
 
     def importance(self) -> dict[str, float]:
-        """Share of the variation in validation accuracy that each parameter explains; empty while trials are few."""
+        """How much of the variation in validation accuracy each parameter explains; empty while trials are few."""
         from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 
         if sum(trial.state.name == "COMPLETE" for trial in self._ended()) < 10:
@@ -130,11 +130,14 @@ class Tuning:
             return {}
 
     def run(self, trials: int, jobs: int = 1) -> Iterator[Tried]:
-        """Run trials until so many have ended in all, yielding each. Ctrl-C ends the current one and keeps nothing of it.
+        """Run trials until ``trials`` have ended in all. Ctrl-C ends the current one and keeps nothing of it.
 
         Args:
             trials: in all, those of earlier runs included.
             jobs: splits to score at a time, each in a process of its own.
+
+        Yields:
+            Each trial as it ends.
         """
         if self.done >= trials:
             return
@@ -183,7 +186,7 @@ def _cases(task: TuningTask, graph: Graph) -> Iterator[Case]:
 
 
 def check_optuna() -> None:
-    """A sentence unless Optuna is installed; call it before the work."""
+    """Raise an NCGCError with the command that installs Optuna, unless it is installed. Call it before the work."""
     try:
         import optuna  # noqa: F401
     except ImportError:

@@ -26,7 +26,15 @@ class Range:
     log: bool = False
 
     def suggest(self, trial: Trial, name: str) -> Any:
-        """A value that Optuna's trial draws for a parameter."""
+        """Draw a value of a parameter.
+
+        Args:
+            trial: Optuna's trial, which draws.
+            name: the parameter.
+
+        Returns:
+            The value; a whole number for a parameter of whole numbers.
+        """
         if NCGC_PARAMETERS[name].kind is int:
             return trial.suggest_int(name, int(self.low), int(self.high), log=self.log)
         return trial.suggest_float(name, self.low, self.high, log=self.log)
@@ -39,7 +47,15 @@ class Choice:
     values: tuple[Any, ...]
 
     def suggest(self, trial: Trial, name: str) -> Any:
-        """A value that Optuna's trial draws for a parameter."""
+        """Draw a value of a parameter.
+
+        Args:
+            trial: Optuna's trial, which draws.
+            name: the parameter.
+
+        Returns:
+            One of the values.
+        """
         return trial.suggest_categorical(name, self.values)
 
 
@@ -82,7 +98,11 @@ def space_for(backbone: str, names: Iterable[str] | None = None) -> Space:
 
     Args:
         backbone: decides which parameters have an effect.
-        names: the parameters; default: those that matter most to the backbone. Of switches and words all values are tried.
+        names: the parameters; default: those that matter most to the backbone. Switches and words are searched over all
+            their values.
+
+    Returns:
+        The range or the choices of each parameter.
 
     Raises:
         ParameterError: for a name that is unknown, has no effect or no range.
@@ -115,12 +135,26 @@ def _one(name: str, backbone: str) -> Range | Choice:
 
 
 def suggest(trial: Trial, space: Space) -> dict[str, Any]:
-    """The values that a trial draws from the space, numbers with three digits."""
+    """Draw a value of every parameter in the space.
+
+    Args:
+        trial: Optuna's trial, which draws.
+        space: the search space.
+
+    Returns:
+        Values by name, numbers rounded by :func:`rounded`.
+    """
     return rounded({name: place.suggest(trial, name) for name, place in space.items()})
 
 
 def rounded(values: Mapping[str, Any]) -> dict[str, Any]:
     """The same values, numbers with three significant digits.
+
+    Args:
+        values: values by name.
+
+    Returns:
+        A new mapping.
 
     >>> rounded({"beta": 0.00345678, "hidden": 64, "norm": None})
     {'beta': 0.00346, 'hidden': 64, 'norm': None}

@@ -12,10 +12,10 @@ import torch
 
 from ncgc.graph import Graph
 from ncgc.graph.features import FeatureNormalizer
-from ncgc.nn import SOGN, GraphOperators, Output
+from ncgc.nn import BACKBONES, SOGN, GraphOperators, Output
 from ncgc.training.checkpoint import Peers, Single
 from ncgc.training.engines.full_batch import FullBatch, evaluate_graph, ncgc_full_batch
-from ncgc.training.engines.partition.engine import LocalLayout, Partition, check_partition
+from ncgc.training.engines.partition.engine import LocalLayout, Partition, check_trains
 from ncgc.training.engines.partition.halo import WHOLE, Ownership
 from ncgc.training.engines.partition.inference import evaluate_by_rows
 from ncgc.training.engines.partition.part_operators import PartSource
@@ -119,7 +119,7 @@ class OneProcess:
 
     def place(self, graph: Graph, parameters: dict[str, Any]) -> FeatureNormalizer:
         if parameters["batch"] == "partitions":
-            check_partition(parameters)
+            check_trains(parameters, "by parts", BACKBONES, ", or batch='full'")
         self.graph, self.parameters = graph, parameters
         self.normalizer = FeatureNormalizer.fit(graph, parameters["features"])
         return self.normalizer

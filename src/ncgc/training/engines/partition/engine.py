@@ -10,7 +10,7 @@ the prior and the stopping rule see all nodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
-from ncgc.nn import BACKBONES, SOGN, Output
+from ncgc.nn import SOGN, Output
 from ncgc.ops import RowGenerator
 from ncgc.training.engines.partition.halo import Ownership
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
@@ -81,16 +81,6 @@ class Layout(Protocol):
 
         Returns:
             (m, d) embeddings, not propagated in a decoupled network, and (m, K) logits.
-        """
-
-    def output(self, network: SOGN) -> Output:
-        """Embeddings and logits after training.
-
-        Args:
-            network: trained.
-
-        Returns:
-            (n, d) embeddings and (n, K) logits of all nodes; in all but the first process, of its own nodes.
         """
 
 
@@ -301,22 +291,22 @@ class LocalLayout:
     def evaluate(self, network: SOGN) -> Output:
         return evaluate_by_rows(network, self.source, embeddings=False, history=self.history)
 
-    def output(self, network: SOGN) -> Output:
-        return evaluate_by_rows(network, self.source)
 
-
-def check_partition(parameters: Mapping[str, Any]) -> None:
-    """Check that parameters of NCGC train by parts.
+def check_trains(parameters: Mapping[str, Any], how: str, backbones: Sequence[str], remedy: str = "") -> None:
+    """Check that NCGC trains in some other way than in full batch in one process.
 
     Args:
-        parameters: all of them, by name.
+        parameters: those of NCGC, all of them, by name.
+        how: the way, in words, such as "by parts".
+        backbones: those that train in this way.
+        remedy: what else would help, for the message.
 
     Raises:
         ParameterError: for a backbone or norm that does not.
     """
-    if parameters["backbone"] not in BACKBONES:
+    if parameters["backbone"] not in backbones:
         raise ParameterError(
-            f"The backbone {parameters['backbone']!r} does not train by parts yet; take {', '.join(BACKBONES)}, or batch='full'."
+            f"The backbone {parameters['backbone']!r} does not train {how} yet; take {', '.join(backbones)}{remedy}."
         )
     if parameters["norm"] == "batch":
-        raise ParameterError("norm='batch' does not train by parts yet; take 'layer' or none, or batch='full'.")
+        raise ParameterError(f"norm='batch' does not train {how} yet; take 'layer' or none{remedy}.")
