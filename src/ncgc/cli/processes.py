@@ -78,7 +78,7 @@ def _awaited(children: list[subprocess.Popen[bytes]], terminated: list[int]) -> 
             if failed and failed_at is None:
                 failed_at = time.monotonic()
             if failed:
-                # a code of its own says more than that a process was killed
+                # an exit code of its own is more specific than a signal
                 code = next((found for found in failed if found > 0), 3)
             if None not in codes or (failed_at is not None and time.monotonic() - failed_at > GRACE):
                 return code

@@ -1,7 +1,7 @@
 """The folders that runs write, whole or not at all.
 
 `ncgc fit`:
-    predictions.csv   every node by its own id        report.html      to look at
+    predictions.csv   every node by its own id        report.html      the result on a page
     model/            to label other nodes with       metrics.json     the numbers
     config.toml       to repeat the run with          suggestions.csv  what to label next
 `ncgc train`:
