@@ -15,14 +15,27 @@ TEMPORARY = ".ncgc-"  # how every temporary name begins; no result's name does
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """:func:`write_bytes` of text in UTF-8."""
+    """Write a text file in UTF-8, as :func:`write_bytes` does.
+
+    Args:
+        path: the file.
+        text: its new content.
+
+    Raises:
+        OutputError: if the file cannot be written.
+    """
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file so that at every moment it is the old one or the new one, even if the machine stops.
 
-    A link stays one: the file it points to is written.
+    Args:
+        path: the file; for a link, the file it points to is written.
+        content: its new content.
+
+    Raises:
+        OutputError: if the file cannot be written.
     """
     try:
         place = Path(path).resolve()
@@ -40,10 +53,16 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def check_folder(path: str | Path, overwrite: bool = False) -> None:
-    """Raise an OutputError unless results can be written to this folder; call it before the work, not after.
+    """Check that results can be written to a folder; call it before the work, not after.
 
-    A folder with files in it is refused unless ``overwrite``; what a killed run left under a temporary name is no such
-    file. Missing parents are made on trial and removed again.
+    Missing parents are made on trial and removed again.
+
+    Args:
+        path: the folder, which need not exist.
+        overwrite: whether it may hold files; temporary files that a killed run left behind never count.
+
+    Raises:
+        OutputError: if it cannot be written, or is not empty.
     """
     path = Path(path)
     made: list[Path] = []
@@ -56,7 +75,7 @@ def check_folder(path: str | Path, overwrite: bool = False) -> None:
         _workshop(path).rmdir()
     except NCGCError:
         raise
-    except (OSError, RuntimeError, ValueError) as error:  # links in a circle, a name that can be none
+    except (OSError, RuntimeError, ValueError) as error:  # a cycle of links, an invalid name
         raise _refused(path, error) from None
     finally:
         _remove_empty(made)
@@ -66,12 +85,22 @@ def check_folder(path: str | Path, overwrite: bool = False) -> None:
 def whole_folder(
     path: str | Path, overwrite: bool = False, stale: Callable[[str], bool] = lambda name: False, at_once: bool = False
 ) -> Iterator[Path]:
-    """A temporary folder to write results to; when the block ends well they appear at ``path``, otherwise nothing does.
+    """Write a folder all or nothing: its files appear at ``path`` once the block ends without an error.
 
-    A new folder appears in one rename. In one that exists, files are replaced one by one, each whole, folders in it each
-    as a whole, those for which ``stale`` says yes by their name (of a folder: its name and a slash) are removed, and
-    everything else in it is left alone. With ``at_once`` the folder that exists makes way for the new one, with all that
-    is in it: for files that mean nothing without each other.
+    A new folder appears in one rename. In a folder that exists, files and subfolders are replaced one by one, each as a
+    whole; everything else in it stays, except what is stale.
+
+    Args:
+        path: the folder.
+        overwrite: whether it may hold files already.
+        stale: for a name in the existing folder (a subfolder's ends with a slash), whether to remove it.
+        at_once: replace the existing folder with all its content, for files that mean nothing without each other.
+
+    Yields:
+        A temporary folder to write to.
+
+    Raises:
+        OutputError: if the folder cannot be written, or is not empty.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as root:

@@ -113,14 +113,14 @@ def test_no_gradient_goes_through_it():
 
 def test_a_trainer_learns_from_the_average(make_trainer, monkeypatch):
     """With the teacher pseudo-labels come from it, without it from the latest logits."""
-    asked = []
+    updates = []
     update = PredictionAverage.update
-    monkeypatch.setattr(PredictionAverage, "update", lambda self, logits: asked.append(1) or update(self, logits))
+    monkeypatch.setattr(PredictionAverage, "update", lambda self, logits: updates.append(1) or update(self, logits))
     plain = make_trainer(epochs=10, teacher=0.0)
     taught = make_trainer(epochs=10, teacher=0.9)
     assert isinstance(plain, Trainer)
     plain.run()
-    assert not asked
+    assert not updates
     taught.run()
-    assert len(asked) >= 9
+    assert len(updates) >= 9
     assert plain.history["pl"][-1] != taught.history["pl"][-1]

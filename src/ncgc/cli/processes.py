@@ -21,7 +21,7 @@ from ncgc.errors import PeerError
 GRACE = 10.0  # seconds that the others have to report the loss, once one has failed
 POLL = 0.05  # seconds between two checks that the processes run
 CHECK = 0.5  # seconds between two checks that the launcher runs
-LAUNCHED = "NCGC_LAUNCHED"  # in the environment of a process that our launcher started
+LAUNCHED = "NCGC_LAUNCHED"  # in the environment of a process that our launcher started: the number of its process
 WATCHED = ("TORCHELASTIC_RUN_ID", LAUNCHED)  # the first is torchrun's: a process with either ends with its launcher
 
 
@@ -41,7 +41,12 @@ def launch(words: Sequence[str], processes: int) -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    shared = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), LAUNCHED: "1"}
+    shared = {
+        "WORLD_SIZE": str(processes),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        LAUNCHED: str(os.getpid()),
+    }
     threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(max((os.cpu_count() or 1) // processes, 1)))}
     children: list[subprocess.Popen[bytes]] = []
     terminated: list[int] = []
@@ -97,7 +102,9 @@ def run_process(words: Sequence[str]) -> NoReturn:
         words: the command line, such as ``["train", "cora"]``.
     """
     if any(mark in os.environ for mark in WATCHED):
-        threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
+        # from the environment where it is there: the launcher may be gone before this process asks for its parent
+        parent = int(os.environ.get(LAUNCHED, os.getppid()))
+        threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     from ncgc.cli import main
 
     signal.signal(signal.SIGTERM, _terminated)

@@ -32,7 +32,14 @@ class DownloadError(Exception):
 
 
 def address_of(info: DatasetInfo) -> str:
-    """The web address that PyG's class for the family downloads from."""
+    """The web address from which PyG downloads a data set.
+
+    Args:
+        info: the data set's entry in the catalogue.
+
+    Returns:
+        The address of the folder, without a trailing slash.
+    """
     from torch_geometric.datasets import Amazon, Coauthor, Planetoid
 
     return {"citation": Planetoid, "amazon": Amazon, "coauthor": Coauthor}[info.family].url.rstrip("/")

@@ -74,7 +74,18 @@ class RestrictedUnpickler(pickle.Unpickler):
     """
 
     def find_class(self, module: str, name: str, /) -> Any:
-        """The function of an allowed name; called by the unpickler for every name in the file."""
+        """Resolve a name in a pickle file; the unpickler calls it for every name it meets.
+
+        Args:
+            module: module of the function or class.
+            name: its name in that module.
+
+        Returns:
+            The function or class, if it is an allowed one.
+
+        Raises:
+            UnpicklingError: for any other name.
+        """
         try:
             return _ALLOWED[module, name]
         except KeyError:
@@ -104,7 +115,14 @@ def read_pickle(path: Path) -> Any:
 
 
 def damaged(path: Path, why: str) -> DatasetError:
-    """The error for a file whose content is wrong; ``why`` is half a sentence.
+    """The error for a file whose content is wrong.
+
+    Args:
+        path: the file.
+        why: what is wrong with it, as half a sentence.
+
+    Returns:
+        The error, to be raised by the caller.
 
     >>> raise damaged(Path("ind.cora.y"), "it is empty")
     Traceback (most recent call last):
@@ -117,6 +135,13 @@ def damaged(path: Path, why: str) -> DatasetError:
 
 def unreadable(path: Path, error: OSError) -> DatasetError:
     """The error for a file that cannot be opened.
+
+    Args:
+        path: the file.
+        error: why the system refused to open it.
+
+    Returns:
+        The error, to be raised by the caller.
 
     >>> raise unreadable(Path("ind.cora.y"), PermissionError(13, "Permission denied"))
     Traceback (most recent call last):

@@ -85,7 +85,11 @@ def available(root: str | Path | None = None) -> list[DatasetInfo]:
 
 
 def cache_root() -> Path:
-    """The user's cache folder: the only place that downloads are written to."""
+    """The user's cache folder, the only place to which downloads are written.
+
+    Returns:
+        The folder, which may not exist yet.
+    """
     return Path(platformdirs.user_cache_dir("ncgc"))
 
 

@@ -33,13 +33,16 @@ class FittedClassifier(Protocol):
     """What calibration needs of a fitted classifier; scikit-learn's ``clone`` must make an unfitted copy of it."""
 
     @property
-    def random_state(self) -> int | None: ...
+    def random_state(self) -> int | None:
+        """Seed of the fit."""
 
     @property
-    def graph_(self) -> Graph: ...
+    def graph_(self) -> Graph:
+        """The graph it was fitted on."""
 
     @property
-    def split_(self) -> Split: ...
+    def split_(self) -> Split:
+        """The split it was fitted with."""
 
     def decision_function(self) -> np.ndarray: ...
 
@@ -69,13 +72,17 @@ class Calibration:
         """Learn the temperature from nodes that the model was not trained on.
 
         T minimises Σ −log p(label) + ½·(ln T / 0.4)²: the negative log-likelihood of the labels, and a prior that T is
-        near 1. A hundred labels outweigh the prior; when the few there are were all predicted correctly, which alone would
-        give the lowest T allowed, it keeps confidence below certainty. With fewer than ten nodes T stays 1.
+        near 1. A hundred labels outweigh the prior. Where the few labels were all predicted correctly, the likelihood
+        alone would give the lowest T allowed; the prior keeps confidence below certainty. With fewer than ten nodes T
+        stays 1.
 
         Args:
             logits: (m, K).
             labels: (m,) classes, 0 to K−1.
             measured: which nodes these are, in words.
+
+        Returns:
+            The temperature, with confidence and correctness of the m nodes.
         """
         temperature = 1.0
         if len(labels) >= LEAST:
@@ -92,7 +99,14 @@ class Calibration:
         return cls(temperature, confidence[order], right[order], measured)
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
-        """(n, K) calibrated probabilities of (n, K) logits."""
+        """Calibrated probabilities softmax(logits/T).
+
+        Args:
+            logits: (n, K).
+
+        Returns:
+            (n, K) float64.
+        """
         calibrated: np.ndarray = softmax(np.asarray(logits, dtype=np.float64) / self.temperature, axis=1)
         return calibrated
 
@@ -164,6 +178,9 @@ def calibrate(model: FittedClassifier, folds: int = FOLDS, watch: FoldWatcher | 
         model: fitted; it is not changed.
         folds: number of folds of cross-fitting, at least 2.
         watch: called after each epoch of cross-fitting.
+
+    Returns:
+        The calibration; its temperature is 1 where fewer than ten labels can be held out.
     """
     graph, split = model.graph_, model.split_
     if len(split.val) >= LEAST:

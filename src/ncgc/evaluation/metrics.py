@@ -14,6 +14,9 @@ def accuracy(predicted: np.ndarray, truth: np.ndarray) -> float:
         predicted: (m,) class indices.
         truth: (m,) class indices.
 
+    Returns:
+        From 0 to 1, or NaN.
+
     >>> accuracy(np.array([1, 0, 1]), np.array([1, 1, 1]))
     0.6666666666666666
     """
@@ -27,6 +30,9 @@ def labelled_accuracy(predicted: np.ndarray, truth: np.ndarray, nodes: np.ndarra
         predicted: (n,) class indices.
         truth: (n,) class indices, -1 for unknown.
         nodes: (m,) node numbers, or (n,) boolean mask.
+
+    Returns:
+        From 0 to 1.
 
     Raises:
         GraphError: if there are no nodes, or one is out of range or has no label.

@@ -134,10 +134,12 @@ class Graph:
 
     @property
     def num_features(self) -> int:
+        """Number D of feature columns."""
         return int(self.features.shape[1])
 
     @property
     def num_classes(self) -> int:
+        """Number K of classes."""
         return len(self.classes)
 
     @property
@@ -154,6 +156,7 @@ class Graph:
 
     @property
     def weighted(self) -> bool:
+        """Whether any edge weight differs from 1."""
         return bool(self.adjacency.nnz) and bool((self.adjacency.data != 1).any())
 
     def __repr__(self) -> str:

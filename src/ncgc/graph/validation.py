@@ -152,7 +152,14 @@ def as_array(given: Any, what: str, expected: str) -> np.ndarray:
 
 
 def is_whole(array: np.ndarray) -> bool:
-    """Whether every entry of an array is a whole number, be it stored as an integer or a float."""
+    """Whether every entry is a whole number, stored as an integer or as a float.
+
+    Args:
+        array: of any shape and type.
+
+    Returns:
+        False for text, NaN and infinity.
+    """
     if np.issubdtype(array.dtype, np.integer):
         return True
     return bool(
@@ -269,7 +276,15 @@ def first_not_finite(features: Features) -> tuple[int, int]:
 
 
 def listed(names: np.ndarray, most: int = 8) -> str:
-    """The first ``most`` names, quoted, for a message, and how many more there are."""
+    """Quote the first names of a list for a message.
+
+    Args:
+        names: (k,) names.
+        most: number of names to quote.
+
+    Returns:
+        The names, and how many more there are.
+    """
     shown = ", ".join(repr(name) for name in names[:most].tolist())
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 

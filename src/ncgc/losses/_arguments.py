@@ -27,5 +27,14 @@ def check_argument(owner: str, name: str, value: Any, hyper_parameter: str | Non
 
 
 def check_count(owner: str, name: str, value: Any) -> None:
-    """Raise a ParameterError unless this number of classes or clusters is an int of at least 1."""
+    """Check that a number of classes or clusters is an int of at least 1.
+
+    Args:
+        owner: function or class whose argument it is, for the message.
+        name: the argument.
+        value: what was passed.
+
+    Raises:
+        ParameterError: for any other value.
+    """
     replace(_CLASSES, name=name).check(value, owner)

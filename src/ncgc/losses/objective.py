@@ -168,7 +168,14 @@ class Objective:
         return self._fixed_prior if self.estimate is None else self.estimate.value
 
     def ramp(self, epoch: int) -> float:
-        """Factor of the weights of KL and pseudo-labels in an epoch, from 0: 0 in the warm-up, then linear to 1."""
+        """Factor of the weights of KL and pseudo-labels in an epoch.
+
+        Args:
+            epoch: counted from 0.
+
+        Returns:
+            0 in the warm-up, then rising linearly to 1.
+        """
         past = epoch - self.settings.warmup + 1  # 1 in the first epoch after the warm-up
         return min(max(past, 0) / max(self.settings.ramp, 1), 1.0)
 
@@ -276,7 +283,11 @@ class Objective:
         return {} if self.estimate is None else {"prior_mean": self.estimate.mean.clone()}
 
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
-        """Restore what :meth:`state_dict` returned."""
+        """Restore what :meth:`state_dict` returned.
+
+        Args:
+            state: tensors by name.
+        """
         if self.estimate is not None:
             self.estimate.mean = resolve_prior(state["prior_mean"], self.num_classes, "Objective")
 

@@ -31,7 +31,14 @@ def shifted_exp(values: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def row_sums(values: Tensor) -> Tensor:
-    """(n,) sums of the rows of an (n, K) matrix."""
+    """Sums of the rows of a matrix.
+
+    Args:
+        values: (n, K).
+
+    Returns:
+        (n,).
+    """
     return torch.mv(values, values.new_ones(values.shape[1]))
 
 

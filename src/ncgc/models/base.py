@@ -134,7 +134,7 @@ class NodeClassifier(Declared, BaseEstimator):
         return {}
 
     def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray], details: Mapping[str, Any]) -> None:
-        """Become what :meth:`_arrays` and :meth:`_details` described; a ValueError says what does not fit."""
+        """Become what :meth:`_arrays` and :meth:`_details` described; a ValueError names what does not fit."""
         raise TypeError(f"{type(self).__name__} must define _restore(graph, split, arrays, details).")
 
     # ---------------------------------------------------------------- describing
@@ -168,7 +168,20 @@ class NodeClassifier(Declared, BaseEstimator):
 
     @classmethod
     def recommended(cls, name: str, dataset: str | None, given: Mapping[str, Any], preset: str) -> dict[str, Any]:
-        """Hyper-parameters of ``settings/methods/<name>.toml`` that are not given; see :func:`ncgc.models.registry.settings_for`."""
+        """Recommended hyper-parameters that the user did not give; see :func:`ncgc.models.registry.settings_for`.
+
+        Args:
+            name: of the method, and of its file ``settings/methods/<name>.toml``.
+            dataset: the data set, or None for any graph.
+            given: the parameters that the user gave.
+            preset: name of the settings, "default" for all methods but NCGC.
+
+        Returns:
+            Values of parameters that ``given`` does not name.
+
+        Raises:
+            ParameterError: for settings that this method does not have.
+        """
         if preset != DEFAULT_PRESET:
             raise ParameterError(f"The settings {preset!r} are NCGC's; {name} has its own, which --set changes.")
         values = method_preset(name, dataset, cls.PARAMETERS)
@@ -264,10 +277,10 @@ class NodeClassifier(Declared, BaseEstimator):
         return self.fit(graph, split).transduction_
 
     def calibrate(self, folds: int = FOLDS, watch: FoldWatcher | None = None) -> Self:
-        """Make :meth:`predict_proba` mean what it says, by the validation labels or by cross-fitting the training labels.
+        """Calibrate :meth:`predict_proba` on the validation labels, or by cross-fitting on the training labels.
 
         Args:
-            folds: how many more classifiers cross-fitting trains, each without its share of the labels.
+            folds: how many more classifiers cross-fitting trains, each without one fold of the labels.
             watch: called with the fold, the number of folds, the epoch and its quantities.
 
         Returns:

@@ -14,11 +14,28 @@ class DecoupledNetwork(TwoLayerMLP):
     """Z = P(MLP(X)) with one hook, the propagation P of n×K scores."""
 
     def propagate(self, operators: GraphOperators, z: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """P(Z), (n, K) for (n, K)."""
+        """P(Z), the propagation of the scores.
+
+        Args:
+            operators: of the graph.
+            z: Z, (n, c).
+            generator: of the dropout.
+
+        Returns:
+            (n, c).
+        """
         raise TypeError(f"{type(self).__name__} must define propagate(operators, z, generator).")
 
     def embed(self, operators: GraphOperators, local: Output) -> Tensor:
-        """(n, d) the hidden states propagated as the scores are; computed once, after training."""
+        """The hidden states, propagated as the scores are; computed once, after training.
+
+        Args:
+            operators: of the graph.
+            local: output of the MLP, before propagation.
+
+        Returns:
+            (n, d).
+        """
         return self.propagate(operators, local.embeddings)
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:

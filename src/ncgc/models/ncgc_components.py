@@ -48,7 +48,16 @@ LOSS = (
 
 
 def make_network(parameters: Mapping[str, Any], graph: Graph, generator: torch.Generator) -> SOGN:
-    """The network for a graph's features and classes, its weights drawn from ``generator``."""
+    """Build the network for a graph.
+
+    Args:
+        parameters: of NCGC.
+        graph: whose numbers of features and classes, and density, decide its shape.
+        generator: of its first weights.
+
+    Returns:
+        The network.
+    """
     density, dropped = graph.feature_density, parameters["input_dropout"]
     return SOGN(
         graph.num_features,
@@ -65,7 +74,17 @@ def make_network(parameters: Mapping[str, Any], graph: Graph, generator: torch.G
 def make_objective(
     parameters: Mapping[str, Any], graph: Graph, split: Split, ownership: Ownership = WHOLE
 ) -> Objective:
-    """The losses over the nodes of this process; of the graph's labels they get those of the training nodes."""
+    """Build the losses over the nodes of this process; they get no label but those of the training nodes.
+
+    Args:
+        parameters: of NCGC.
+        graph: with all its labels.
+        split: which nodes train.
+        ownership: the nodes of this process.
+
+    Returns:
+        The objective.
+    """
     labels = split.training_labels(graph)  # -1 but on the training nodes: the only labels from here on
     auto = automatic_relaxation(len(split.train), graph.num_classes)
     given = parameters["relaxation"]
@@ -90,7 +109,17 @@ def make_objective(
 def make_stopping(
     parameters: Mapping[str, Any], graph: Graph, split: Split, ownership: Ownership = WHOLE
 ) -> StoppingRule:
-    """When to stop and what to keep: by the validation labels, or without labels where there are none."""
+    """Build the stopping rule: by the validation labels, or without labels where there are none.
+
+    Args:
+        parameters: of NCGC.
+        graph: with the labels of the validation nodes.
+        split: which nodes validate.
+        ownership: the nodes of this process.
+
+    Returns:
+        :class:`BestValidation` or :class:`StablePredictions`.
+    """
     settled = parameters["warmup"] + parameters["ramp"] if (parameters["kl"] or parameters["pl"]) else 0
     if len(split.val):
         place, mine = ownership.local(split.val)
@@ -112,6 +141,9 @@ def make_learner(
         network: to train.
         objective: its losses.
         centroid_seed: of the centroids' start.
+
+    Returns:
+        The learner.
     """
     groups = parameter_groups(network, weight_decay(parameters, graph), parameters["decay_on"])
     return Learner(
@@ -132,7 +164,16 @@ def make_learner(
 
 
 def parameter_groups(network: SOGN, decay: float, decay_on: str) -> list[dict[str, Any]]:
-    """Adam's groups: which weights decay, "all" or those of the "first" layer, and which do not."""
+    """Adam's parameter groups.
+
+    Args:
+        network: to train.
+        decay: the L2 penalty.
+        decay_on: "all" weights, or those of the "first" layer.
+
+    Returns:
+        The group that decays and, with "first", the group that does not.
+    """
     parameters = dict(network.named_parameters())
     if decay_on == "all":
         return [{"params": list(parameters.values()), "weight_decay": decay}]
@@ -144,6 +185,15 @@ def parameter_groups(network: SOGN, decay: float, decay_on: str) -> list[dict[st
 
 
 def weight_decay(parameters: Mapping[str, Any], graph: Graph) -> float:
+    """The weight decay for a graph.
+
+    Args:
+        parameters: of NCGC.
+        graph: whose mean degree and density decide where the parameter is "auto".
+
+    Returns:
+        The L2 penalty.
+    """
     given: float | str = parameters["weight_decay"]
     if isinstance(given, str):
         return automatic_weight_decay(float(graph.degrees.mean()), graph.feature_density)
@@ -188,7 +238,8 @@ def restored_network(
     Args:
         description: what :func:`network_description` gave.
         arrays: its weights by name.
-        in_features: D. num_classes: K.
+        in_features: number D of features.
+        num_classes: number K of classes.
 
     Returns:
         The network, in evaluation mode.

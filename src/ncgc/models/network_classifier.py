@@ -72,10 +72,12 @@ class TrainingData:
 
     @property
     def num_classes(self) -> int:
+        """Number K of classes."""
         return self.graph.num_classes
 
     @property
     def num_features(self) -> int:
+        """Number D of feature columns."""
         return self.graph.num_features
 
     @property
@@ -158,7 +160,14 @@ class NetworkClassifier(NodeClassifier):
         return cross_entropy(logits[data.train], data.labels)
 
     def groups(self, network: nn.Module) -> list[dict[str, Any]]:
-        """Adam's parameter groups, each with its ``weight_decay``; all weights decay unless a method overrides it."""
+        """Adam's parameter groups; all weights decay unless a method overrides this.
+
+        Args:
+            network: to train.
+
+        Returns:
+            The groups, each with its ``weight_decay``.
+        """
         return [{"params": list(network.parameters()), "weight_decay": self.weight_decay}]
 
     def train(
@@ -186,7 +195,15 @@ class NetworkClassifier(NodeClassifier):
         )
 
     def infer(self, network: nn.Module, operators: GraphOperators) -> Output:
-        """Embeddings and logits of all nodes of a graph; called in evaluation mode without gradients."""
+        """Embeddings and logits of all nodes; called in evaluation mode without gradients.
+
+        Args:
+            network: trained.
+            operators: of a graph with normalised features.
+
+        Returns:
+            (n, d) embeddings and (n, K) logits.
+        """
         output: Output = network(operators, None)
         return output
 
@@ -206,7 +223,16 @@ class NetworkClassifier(NodeClassifier):
         return self.stopping_rule_by(self.keep, graph, split, **self.keep_options)
 
     def stopping_rule_by(self, rule: str, graph: Graph, split: Split, **options: Any) -> StoppingRule:
-        """:meth:`stopping_rule` with a given rule of :class:`ncgc.training.KeepEpoch` and its options."""
+        """:meth:`stopping_rule` with a given rule of :class:`ncgc.training.KeepEpoch`.
+
+        Args:
+            rule: one of :data:`ncgc.training.stopping.RULES`.
+            graph, split: as there.
+            options: of the rule.
+
+        Returns:
+            The stopping rule.
+        """
         if not len(split.val):
             interval = self.evaluation_interval()
             if interval is None:

@@ -41,7 +41,15 @@ class TwoLayerGCN(nn.Module):
         return self._layers(operators.features, inner, outer, generator)
 
     def at(self, field: Field, generator: torch.Generator | None = None) -> Tensor:
-        """(l, K) Z at the nodes of a receptive field, any of which may be named twice."""
+        """Logits at the nodes of a receptive field.
+
+        Args:
+            field: of l nodes, any of which may occur twice.
+            generator: of the dropout.
+
+        Returns:
+            (l, K).
+        """
         return self._layers(field.features, field.inner, field.outer, generator).logits
 
     def _layers(
@@ -84,16 +92,41 @@ class TwoLayerMLP(nn.Module):
         return self.layers(operators.features, generator)
 
     def layers(self, x: FeatureMatrix, generator: torch.Generator | None = None) -> Output:
-        """Both layers on any rows of features."""
+        """Both layers on any rows of features.
+
+        Args:
+            x: (l, D).
+            generator: of the dropout.
+
+        Returns:
+            (l, d) hidden states and (l, K) logits.
+        """
         return self.head(linear(x.dropout(self.dropout, generator, self.training), self.first), generator)
 
     def head(self, z: Tensor, generator: torch.Generator | None = None) -> Output:
-        """All that comes after X·W₀."""
+        """All that follows the first product X·W₀.
+
+        Args:
+            z: X·W₀, (l, d).
+            generator: of the dropout.
+
+        Returns:
+            (l, d) hidden states and (l, K) logits.
+        """
         h = relu_dropout(_plus(z, self.first_bias), self.dropout, generator, self.training)
         return Output(h, _plus(h @ self.second, self.second_bias))
 
 
 def fan_in_bias(rows: int, columns: int, generator: torch.Generator | None) -> nn.Parameter:
-    """(columns,) uniform in ±1/√rows, as torch begins the bias of a linear map."""
+    """A bias drawn uniformly from ±1/√rows, as torch begins the bias of a linear map.
+
+    Args:
+        rows: width of the input.
+        columns: width of the output.
+        generator: of the draw.
+
+    Returns:
+        (columns,).
+    """
     bound = max(rows, 1) ** -0.5
     return nn.Parameter(torch.empty(columns).uniform_(-bound, bound, generator=generator))

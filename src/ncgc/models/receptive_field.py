@@ -28,7 +28,14 @@ class Field:
 
 
 def receptive_field(operators: GraphOperators, nodes: Tensor) -> Field:
-    """That of (l,) nodes through two layers of Â; a node may be named twice.
+    """The receptive field of some nodes through two layers of Â.
+
+    Args:
+        operators: of the graph.
+        nodes: (l,) numbers, any of which may occur twice.
+
+    Returns:
+        The rows of Â and X that two layers need.
 
     >>> from ncgc import Graph
     >>> path = Graph.from_edges([[0, 1], [1, 2], [2, 3], [3, 4]], np.eye(5))

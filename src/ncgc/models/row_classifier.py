@@ -20,10 +20,26 @@ class RowNetwork(Protocol):
     """A network that also works on some rows alone."""
 
     def layers(self, x: FeatureMatrix, generator: torch.Generator | None = None) -> Output:
-        """The output for rows of S·X."""
+        """The output for some rows of S·X.
+
+        Args:
+            x: (l, D) rows of S·X.
+            generator: of the dropout.
+
+        Returns:
+            (l, d) hidden states and (l, K) logits.
+        """
 
     def propagate(self, operators: GraphOperators, z: Tensor) -> Tensor:
-        """S·Z for a symmetric S."""
+        """S·Z for a symmetric S.
+
+        Args:
+            operators: of the graph.
+            z: Z, (n, c).
+
+        Returns:
+            (n, c).
+        """
 
 
 class RowClassifier(NetworkClassifier):
@@ -33,7 +49,16 @@ class RowClassifier(NetworkClassifier):
     """
 
     def rows(self, data: TrainingData, network: RowNetwork, nodes: Tensor) -> FeatureMatrix:
-        """(l, D) the rows of S·X at ``nodes``."""
+        """The rows of S·X at some nodes.
+
+        Args:
+            data: what to train on.
+            network: whose S smooths the features.
+            nodes: (l,) numbers.
+
+        Returns:
+            (l, D).
+        """
         return FeatureMatrix(
             smoothed_rows(data.operators, nodes, lambda z: network.propagate(data.operators, z)).numpy()
         )
@@ -61,9 +86,18 @@ class RowClassifier(NetworkClassifier):
 
 
 def smoothed_rows(operators: GraphOperators, nodes: Tensor, smooth: Callable[[Tensor], Tensor]) -> Tensor:
-    """(l, D) the rows of S·X at ``nodes`` for a symmetric S, handed over as Z ↦ S·Z.
+    """The rows of S·X at some nodes, for a symmetric S.
 
-    S·X itself is dense and may be large: row i is Xᵀ·(S·e_i), so only the columns of S at ``nodes`` are made, a few at once.
+    S·X itself is dense and may be large. Row i is Xᵀ·(S·e_i), so only the columns of S at ``nodes`` are made, a few at
+    a time.
+
+    Args:
+        operators: of the graph.
+        nodes: (l,) numbers.
+        smooth: Z ↦ S·Z.
+
+    Returns:
+        (l, D).
     """
     rows = torch.zeros(len(nodes), operators.features.shape[1], dtype=operators.dtype)
     for begin in range(0, len(nodes), 512):

@@ -27,7 +27,14 @@ def later(watch: Watcher | None, before: Sequence[TrainingResult]) -> Watcher | 
 
 
 def interrupted(stages: Sequence[TrainingResult]) -> bool:
-    """Whether Ctrl-C ended the latest stage, so that no other one should begin."""
+    """Whether Ctrl-C ended the latest stage, so that no other should begin.
+
+    Args:
+        stages: the stages so far.
+
+    Returns:
+        False if there are none.
+    """
     return bool(stages) and stages[-1].termination == "interrupted"
 
 

@@ -30,7 +30,15 @@ class Tuned(NetworkClassifier, hidden=512, dropout=0.7, learning_rate=0.001, epo
     residual: bool = declared(False, "add a learnt map of each layer's input to its output")
 
     def convolution(self, in_features: int, generator: torch.Generator) -> nn.Module:
-        """The one hook: a layer called as ``layer(h, operators)``."""
+        """Build one layer, which is called as ``layer(h, operators)``; the hook of a subclass.
+
+        Args:
+            in_features: width of its input.
+            generator: of its first weights.
+
+        Returns:
+            A layer with ``hidden`` outputs.
+        """
         raise TypeError(f"{type(self).__name__} must define convolution(in_features, generator).")
 
     def depth(self) -> int | None:
@@ -94,6 +102,15 @@ class GCNConvolution(nn.Module):
         self.bias = nn.Parameter(torch.zeros(out_features))
 
     def forward(self, h: Hidden, operators: GraphOperators) -> Tensor:
+        """Â·H·W + b.
+
+        Args:
+            h: H, (n, in) hidden states or features.
+            operators: of the graph.
+
+        Returns:
+            (n, out).
+        """
         return _propagated(operators.gcn, h, self.weight) + self.bias
 
 

@@ -45,7 +45,14 @@ class GraphOperators:
         return self.graph.num_nodes
 
     def of_layer(self, i: int) -> GraphOperators:
-        """Operators of layer i, from 0: the same for all, unless later layers need fewer nodes."""
+        """The operators of one layer: the same for all layers, unless later ones need fewer nodes.
+
+        Args:
+            i: number of the layer, from 0.
+
+        Returns:
+            The operators whose products the layer uses.
+        """
         return self
 
     @cached_property
@@ -59,7 +66,14 @@ class GraphOperators:
         return SparseMatrix.from_scipy(gcn_normalised(self._adjacency), symmetric=True, dtype=self.dtype)
 
     def scaled_gcn(self, factor: float) -> SparseMatrix:
-        """factor·Â (n×n), for layers that mix the propagation with another term."""
+        """factor·Â, for layers that mix the propagation with another term; made once for each factor.
+
+        Args:
+            factor: of every entry.
+
+        Returns:
+            n×n.
+        """
         if factor not in self._scaled:
             self._scaled[factor] = self.gcn.scaled(factor)
         return self._scaled[factor]

@@ -76,12 +76,20 @@ class Layer(nn.Module):
         raise TypeError(f"{type(self).__name__} must define forward(h, forward_pass).")
 
     def transformed(self, h: Hidden) -> Tensor:
-        """Z (n×out), what is propagated and kept orthogonal: H·W in every layer but GCNII's."""
+        """Z, which is propagated and kept orthogonal: H·W in every layer but GCNII's.
+
+        Args:
+            h: H, (n, in) hidden states or features.
+
+        Returns:
+            (n, out).
+        """
         weight = self.weight
         assert isinstance(weight, Tensor)
         return linear(h, weight)
 
     def extra_repr(self) -> str:
+        """Widths and β, for ``print(network)``."""
         return f"{self.in_features}, {self.out_features}, beta={self.beta}"
 
 

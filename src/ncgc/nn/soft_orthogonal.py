@@ -148,6 +148,9 @@ def wrap(
         out_features: width of the output.
         beta: strength of the soft orthogonal term.
         seed: of the layer's first weights.
+
+    Returns:
+        The layer, called as the other layers of a backbone.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)  # PyG layers draw their first weights from the global generator only; restored on exit

@@ -114,6 +114,9 @@ class SOGN(nn.Module):
             out_features: width of its output.
             layer: its number, from 1.
             generator: source of its first weights.
+
+        Returns:
+            The layer.
         """
         if self.backbone == "gcn":
             return GCNLayer(in_features, out_features, self.beta, generator)
@@ -135,9 +138,15 @@ class SOGN(nn.Module):
         return self.backbone == "appnp"
 
     def clustered(self, output: Output) -> Tensor:
-        """What the embedded clustering works on: H (n×d), or the logits (n×K) of a decoupled network.
+        """The matrix on which the embedded clustering works: H, or the logits of a decoupled network.
 
         Propagating the d columns of H for the clustering alone would take most of an epoch.
+
+        Args:
+            output: of a forward pass.
+
+        Returns:
+            (n, d) embeddings or (n, K) logits.
         """
         return output.logits if self.decoupled else output.embeddings
 

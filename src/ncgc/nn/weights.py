@@ -43,7 +43,13 @@ def _uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator | 
 
 
 def state_arrays(network: nn.Module) -> dict[str, np.ndarray]:
-    """Every weight and buffer of a network as an array, under its name in ``state_dict``.
+    """Every weight and buffer of a network as an array.
+
+    Args:
+        network: any module.
+
+    Returns:
+        The arrays, under their names in ``state_dict``.
 
     >>> sorted(state_arrays(nn.Linear(2, 3)))
     ['bias', 'weight']

@@ -25,7 +25,14 @@ def _threshold(p: float) -> int:
 
 
 def kept_scale(p: float) -> float:
-    """1/(1−p) for the rate actually used; 1 for p = 0."""
+    """The factor 1/(1−p) of the entries that dropout keeps.
+
+    Args:
+        p: drop rate, in [0, 1), rounded to 1/256 as the random bytes do.
+
+    Returns:
+        The factor for the rounded rate; 1 for p = 0.
+    """
     return 256.0 / (256 - _threshold(p))
 
 
@@ -138,6 +145,9 @@ def dropout(x: Tensor, p: float, generator: RandomSource | None = None, training
         p: drop rate, in [0, 1).
         generator: source of the random bytes; torch's global one if None.
         training: False gives x itself, as does p = 0.
+
+    Returns:
+        Of the shape of x.
     """
     if not training or p == 0.0:
         return x
@@ -153,6 +163,9 @@ def relu_dropout(x: Tensor, p: float, generator: RandomSource | None = None, tra
         p: drop rate, in [0, 1).
         generator: source of the random bytes; torch's global one if None.
         training: False gives relu(x), as does p = 0.
+
+    Returns:
+        Of the shape of x.
     """
     if not training or p == 0.0:
         return torch.relu(x)

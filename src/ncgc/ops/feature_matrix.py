@@ -129,6 +129,9 @@ class FeatureMatrix:
             p: drop rate, in [0, 1).
             generator: source of the random bytes; torch's global one if None.
             training: False gives X itself, as does p = 0.
+
+        Returns:
+            (n, D) features that hold this draw.
         """
         if not training or p == 0.0:
             return self
@@ -154,6 +157,9 @@ class FeatureMatrix:
             p: drop rate, in [0, 1).
             generator: source of the random bytes; torch's global one if None.
             training: False gives X itself, as does p = 0.
+
+        Returns:
+            (n, D) features that hold this draw.
         """
         if not training or p == 0.0:
             return self
@@ -167,15 +173,28 @@ class FeatureMatrix:
         return drawn
 
     def linear(self, weight: Tensor) -> Tensor:
-        """X·W for W (D×d), with the gradient XᵀU for W; X itself gets none."""
+        """X·W, with the gradient XᵀU for W; X itself gets none.
+
+        Args:
+            weight: W, (D, d).
+
+        Returns:
+            (n, d).
+        """
         result: Tensor = _FeatureLinear.apply(self, weight)
         return result
 
     def product(self, weight: Tensor) -> Tensor:
         """X·W, without a gradient.
 
-        The evaluation pass after a step and the training pass of the next one use the same W, and the same rows of X·W but
-        for the dropped ones: the first caches it for the second.
+        The evaluation pass after a step and the training pass of the next step use the same W and, but for the dropped
+        ones, the same rows of X·W: the first caches the product for the second.
+
+        Args:
+            weight: W, (D, d).
+
+        Returns:
+            (n, d).
         """
         if self._rows is None:
             result = self._product(weight)
@@ -193,7 +212,14 @@ class FeatureMatrix:
         return product(self.sparse.csr if self._values is None else self.sparse.with_values(self._values), weight)
 
     def transposed_product(self, dense: Tensor) -> Tensor:
-        """XᵀU for U (n×d), without a gradient."""
+        """Xᵀ·U, without a gradient.
+
+        Args:
+            dense: U, (n, d).
+
+        Returns:
+            (D, d).
+        """
         if self._rows is not None:
             dense = dense * self._rows
         if self.sparse is None:
@@ -203,7 +229,14 @@ class FeatureMatrix:
         return product(self.sparse.transposed if values is None else self.sparse.transposed_with_values(values), dense)
 
     def first(self, rows: int) -> FeatureMatrix:
-        """The first ``rows`` rows of X, with the dropout draw of this one."""
+        """The first rows of X, with the same dropout draw.
+
+        Args:
+            rows: how many, at most n.
+
+        Returns:
+            (rows, D) features.
+        """
         taken = copy(self)
         taken.shape = (rows, self.shape[1])
         taken.__dict__.pop("gram", None)
@@ -220,7 +253,14 @@ class FeatureMatrix:
         return taken
 
     def take(self, nodes: Tensor) -> FeatureMatrix:
-        """The rows of X at (l,) nodes, stored in the same form; only for X without a dropout draw."""
+        """The rows of X at some nodes, stored in the same form; only for X without a dropout draw.
+
+        Args:
+            nodes: (l,) row numbers.
+
+        Returns:
+            (l, D) features.
+        """
         assert not self._drawn
         taken = copy(self)
         taken.shape = (len(nodes), self.shape[1])
@@ -252,6 +292,9 @@ def first_rows(h: Tensor | FeatureMatrix, rows: int) -> Tensor | FeatureMatrix:
     Args:
         h: (n, d) hidden states, or features.
         rows: how many; n gives ``h`` itself.
+
+    Returns:
+        (rows, d) hidden states, or features.
     """
     if isinstance(h, FeatureMatrix):
         return h if rows == h.shape[0] else h.first(rows)

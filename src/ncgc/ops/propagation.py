@@ -26,6 +26,9 @@ def with_self_loops(adjacency: sparse.csr_array) -> sparse.csr_array:
     Args:
         adjacency: A, n×n without self-loops.
 
+    Returns:
+        n×n.
+
     >>> with_self_loops(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]])).toarray()
     array([[1., 1.],
            [1., 1.]])
@@ -40,6 +43,9 @@ def gcn_normalised(adjacency: sparse.csr_array) -> sparse.csr_array:
 
     Args:
         adjacency: A, n×n, symmetric, without self-loops.
+
+    Returns:
+        Â, n×n with self-loops.
 
     >>> gcn_normalised(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]])).toarray()
     array([[0.5, 0.5],
@@ -58,6 +64,9 @@ def mean_normalised(adjacency: sparse.csr_array) -> sparse.csr_array:
 
     Args:
         adjacency: A, n×n without self-loops.
+
+    Returns:
+        n×n, in general not symmetric.
 
     >>> mean_normalised(sparse.csr_array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])).toarray()[0]
     array([0. , 0.5, 0.5])

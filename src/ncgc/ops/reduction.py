@@ -25,31 +25,81 @@ class Reduction:
     alone = True  # whether the local rows are all rows of the graph
 
     def of(self, name: str) -> Reduction:
-        """The reduction of one named quantity, for reductions that keep running sums."""
+        """The reduction of one named quantity, for reductions that keep running sums.
+
+        Args:
+            name: of the quantity, the same in every step.
+
+        Returns:
+            The reduction to use for its sums.
+        """
         return self
 
     def owned(self, rows: int) -> int:
-        """How many of these rows, the first ones, count in sums; the others are a halo, owned elsewhere."""
+        """How many of the local rows count in sums; the rows after them are a halo, owned elsewhere.
+
+        Args:
+            rows: number of local rows.
+
+        Returns:
+            Number of owned rows, which come first.
+        """
         return rows
 
     def total(self, values: Tensor) -> Tensor:
-        """The sum over all rows of the graph, from the sum over the owned ones; no gradient flows through."""
+        """Complete a sum over the owned rows to the sum over all rows of the graph; no gradient flows through.
+
+        Args:
+            values: local sums, of any shape.
+
+        Returns:
+            Sums over the whole graph, of the same shape.
+        """
         return values
 
     def count(self, number: int) -> int:
-        """A count over the whole graph, from the local one."""
+        """Complete a local count to the count over the whole graph.
+
+        Args:
+            number: the local count.
+
+        Returns:
+            The sum of all counts.
+        """
         return number
 
     def highest(self, values: Tensor) -> Tensor:
-        """The entry-wise maximum over the whole graph, from the local one."""
+        """Complete a local maximum to the maximum over the whole graph.
+
+        Args:
+            values: local maxima, of any shape.
+
+        Returns:
+            The entry-wise maximum, of the same shape.
+        """
         return values
 
     def rows(self, values: Tensor, index: Tensor) -> Tensor:
-        """(m, d) rows by their (m,) global numbers, from the (n, d) owned ones."""
+        """Rows of the whole graph by their global numbers.
+
+        Args:
+            values: (n, d) owned rows.
+            index: (m,) global numbers, the same in every process.
+
+        Returns:
+            (m, d).
+        """
         return values[index]
 
     def agreed(self, values: Tensor) -> Tensor:
-        """One process's values for all of them: each computed the same, but perhaps not to the last bit."""
+        """Make values equal to the last bit in all processes, each of which computed them.
+
+        Args:
+            values: of any shape.
+
+        Returns:
+            The values of one process.
+        """
         return values
 
 

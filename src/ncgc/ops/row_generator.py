@@ -25,7 +25,13 @@ def _shifted(x: Tensor, by: int) -> Tensor:
 
 
 def mix(x: Tensor) -> Tensor:
-    """splitmix64's finaliser of int64 tensors, entry by entry: every bit of the result depends on every bit of x.
+    """splitmix64's finaliser, entry by entry: every bit of the result depends on every bit of the input.
+
+    Args:
+        x: int64, of any shape.
+
+    Returns:
+        int64, of the same shape.
 
     >>> mix(torch.tensor([1, 2])).tolist()
     [6238072747940578789, -2606959012126976886]
@@ -52,7 +58,11 @@ class RowGenerator:
         self.begin(0)
 
     def begin(self, step: int) -> None:
-        """Start a training step; the same step gives the same bytes again."""
+        """Start a training step; the same step gives the same bytes again.
+
+        Args:
+            step: number of the step.
+        """
         self.step, self.calls = step, 0
 
     def bytes(self, shape: torch.Size | tuple[int, ...]) -> Tensor:
@@ -70,11 +80,25 @@ class RowGenerator:
         return drawn[:, :width].reshape(shape)
 
     def entry_bytes(self, pattern: SparseMatrix) -> Tensor:
-        """(nnz,) random uint8 for the stored entries of an n×D matrix, by global row and column; counts as one call."""
+        """Random bytes for the stored entries of a matrix, by global row and column; counts as one call.
+
+        Args:
+            pattern: n×D, whose rows are the local ones.
+
+        Returns:
+            (nnz,) uint8.
+        """
         return self._of_entries(pattern, pattern.columns)
 
     def edge_bytes(self, pattern: SparseMatrix) -> Tensor:
-        """(nnz,) the same for an n×n matrix between the local rows, by the global numbers of both ends."""
+        """Random bytes for the edges between local rows, by the global numbers of both ends; counts as one call.
+
+        Args:
+            pattern: n×n.
+
+        Returns:
+            (nnz,) uint8.
+        """
         return self._of_entries(pattern, self.rows[pattern.columns])
 
     def _of_entries(self, pattern: SparseMatrix, columns: Tensor) -> Tensor:

@@ -28,7 +28,13 @@ _SYRK_FROM = 256  # below this many columns one product is as fast as the blocke
 
 
 def gram(z: Tensor) -> Tensor:
-    """ZᵀZ (d×d) of Z (n×d); for large d only the blocks on and above the diagonal are computed: 10/16 of the work.
+    """The Gram matrix ZᵀZ; for large d only the blocks on and above the diagonal are computed, 10/16 of the work.
+
+    Args:
+        z: Z, (n, d).
+
+    Returns:
+        (d, d), symmetric.
 
     >>> gram(torch.tensor([[1.0, 2.0], [0.0, 3.0]]))
     tensor([[ 1.,  2.],

@@ -15,7 +15,16 @@ warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta"
 
 
 def product(csr: Tensor, dense: Tensor) -> Tensor:
-    """CSR (n×m) × dense (m×d), into a buffer that is not cleared first: ``csr @ dense`` zeroes it and copies it once more.
+    """Product of a CSR and a dense matrix.
+
+    The buffer of the result is not cleared first, while ``csr @ dense`` zeroes it and copies it once more.
+
+    Args:
+        csr: (n, m) torch CSR tensor.
+        dense: (m, d).
+
+    Returns:
+        (n, d).
 
     >>> product(torch.eye(2).to_sparse_csr(), torch.ones(2, 1))
     tensor([[1.],
@@ -66,6 +75,9 @@ class SparseMatrix:
             matrix: n×m.
             symmetric: the caller's promise that matrix == matrixᵀ; checked in tests, not here.
             dtype: of the values.
+
+        Returns:
+            The n×m matrix, with sorted columns.
         """
         matrix = sparse.csr_array(matrix)
         matrix.sort_indices()
@@ -116,11 +128,25 @@ class SparseMatrix:
         return pointers, self.row_of[order], order
 
     def with_values(self, values: Tensor) -> Tensor:
-        """The same pattern as a torch CSR tensor with other values (nnz,)."""
+        """The same pattern with other values.
+
+        Args:
+            values: (nnz,), in the order of ``columns``.
+
+        Returns:
+            (n, m) torch CSR tensor.
+        """
         return torch.sparse_csr_tensor(self.row_pointers, self.columns, values, self.shape, check_invariants=False)
 
     def transposed_with_values(self, values: Tensor) -> Tensor:
-        """The transposed pattern as a torch CSR tensor; ``values`` are in this matrix's order."""
+        """The transposed pattern with other values.
+
+        Args:
+            values: (nnz,), in the order of this matrix, not of its transpose.
+
+        Returns:
+            (m, n) torch CSR tensor.
+        """
         pointers, columns, order = self._transpose
         return torch.sparse_csr_tensor(
             pointers, columns, values[order], (self.shape[1], self.shape[0]), check_invariants=False
@@ -146,21 +172,51 @@ class SparseMatrix:
     def added_transposed(
         self, start: Tensor, dense: Tensor, *, beta: float = 1.0, alpha: float = 1.0, out: Tensor | None = None
     ) -> Tensor:
-        """β·start + α·Pᵀ·dense, (m, d), for dense (n×d); ``out`` as in :meth:`added`."""
+        """β·start + α·Pᵀ·dense.
+
+        Args:
+            start: (m, d).
+            dense: (n, d).
+            beta, alpha, out: as in :meth:`added`.
+
+        Returns:
+            (m, d).
+        """
         return torch.addmm(start, self.transposed, dense, beta=beta, alpha=alpha, out=out)
 
     def product(self, dense: Tensor) -> Tensor:
-        """P·dense, (n, d), for dense (m×d)."""
+        """P·dense.
+
+        Args:
+            dense: (m, d).
+
+        Returns:
+            (n, d).
+        """
         out = dense.new_empty(self.shape[0], dense.shape[1])
         return self.added(out, dense, beta=0.0, out=out)
 
     def transposed_product(self, dense: Tensor) -> Tensor:
-        """Pᵀ·dense, (m, d), for dense (n×d)."""
+        """Pᵀ·dense.
+
+        Args:
+            dense: (n, d).
+
+        Returns:
+            (m, d).
+        """
         out = dense.new_empty(self.shape[1], dense.shape[1])
         return self.added_transposed(out, dense, beta=0.0, out=out)
 
     def scaled(self, factor: float) -> SparseMatrix:
-        """factor·P, on the same pattern."""
+        """factor·P, on the same pattern.
+
+        Args:
+            factor: of every value.
+
+        Returns:
+            A new matrix; this one stays as it is.
+        """
         return SparseMatrix(self.row_pointers, self.columns, self.values * factor, self.shape, symmetric=self.symmetric)
 
     def __repr__(self) -> str:

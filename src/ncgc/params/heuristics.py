@@ -36,6 +36,9 @@ def automatic_input_dropout(density: float) -> float:
     Args:
         density: share of the feature entries that are not zero.
 
+    Returns:
+        The dropout rate.
+
     >>> automatic_input_dropout(0.35), automatic_input_dropout(0.01)
     (0.0, 0.5)
     """
@@ -52,6 +55,9 @@ def automatic_weight_decay(mean_degree: float, density: float) -> float:
     Args:
         mean_degree: neighbours of a node, on average.
         density: share of the feature entries that are not zero.
+
+    Returns:
+        The weight decay.
 
     >>> automatic_weight_decay(3.9, 0.01), automatic_weight_decay(8.9, 0.01), automatic_weight_decay(31.1, 0.35)
     (0.005, 0.0005, 0.005)

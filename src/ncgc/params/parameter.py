@@ -100,7 +100,14 @@ class Parameter:
             )
 
     def allows(self, value: Any) -> bool:
-        """Whether a value is of the right kind and in range."""
+        """Whether a value is of the right kind and in range.
+
+        Args:
+            value: what a user passed.
+
+        Returns:
+            True for a value that :meth:`check` accepts.
+        """
         if value is None:
             return self.optional
         if self.kind is bool:
@@ -142,7 +149,7 @@ def declared(default: Any, help: str, *, kind: type | None = None, group: str = 
 
     Args:
         default: its value unless another is given.
-        help: one line that says what it does.
+        help: what it does, in one line.
         kind: float, int, bool or str; default: the type of ``default``.
         group: the heading in the help; default: the name of the class.
         limits: any other attribute of :class:`Parameter`.
@@ -202,7 +209,7 @@ class Declared:
             given: the parameters that were passed to the constructor.
 
         Returns:
-            Values that replace the declared defaults; none unless a class says otherwise.
+            Values that replace the declared defaults; none unless a class overrides this.
         """
         return {}
 

@@ -94,7 +94,13 @@ def recipe(given: Mapping[str, Any], dataset: str = "", name: str = DEFAULT_PRES
 
 
 def other_defaults(name: str) -> dict[str, Any]:
-    """By backbone, what its recipe gives to a parameter where that is not the parameter's default.
+    """Defaults of a parameter that depend on the backbone.
+
+    Args:
+        name: the parameter, one of NCGC's.
+
+    Returns:
+        The value for each backbone whose recipe differs from the parameter's own default.
 
     >>> other_defaults("num_layers")
     {'gcnii': 8, 'appnp': 1}
@@ -113,6 +119,9 @@ def method_preset(
         dataset: the data set, or None for what holds on any graph.
         known: the method's parameter table; with it every value is checked.
 
+    Returns:
+        The recommended values by parameter name; empty for a method without a settings file.
+
     >>> method_preset("gcn", "cora")["hidden"]
     16
     """
@@ -126,7 +135,14 @@ def method_preset(
 
 
 def method_tables(method: str) -> dict[str, dict[str, Any]]:
-    """The tables of a method's settings file by name; empty for a method without a file."""
+    """Read the settings file of a method.
+
+    Args:
+        method: its name, which is that of the file.
+
+    Returns:
+        The tables of the file by name; empty for a method without a file.
+    """
     path = files("ncgc.params") / "settings" / "methods" / f"{method}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 

@@ -20,9 +20,11 @@ class Text(Parameter):
 
     @property
     def expected(self) -> str:
+        """The allowed values in words."""
         return "text"
 
     def allows(self, value: Any) -> bool:
+        """Whether a value is text, or None where that is allowed."""
         return isinstance(value, str) or (value is None and self.optional)
 
 

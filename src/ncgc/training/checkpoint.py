@@ -52,16 +52,23 @@ class Checkpointing:
 
 
 class Peers(Protocol):
-    """Who else writes to the same folder."""
+    """The processes that write to the same folder."""
 
     rank: int
     size: int
 
     def barrier(self) -> None:
-        """Wait until all are here."""
+        """Wait until all processes have arrived."""
 
     def counts(self, number: int) -> list[int]:
-        """The number that each gives, in all of them."""
+        """Exchange a number with all processes.
+
+        Args:
+            number: of this process.
+
+        Returns:
+            The number of each process, by rank.
+        """
 
 
 class Single:
@@ -90,7 +97,14 @@ class Snapshot:
 
     @classmethod
     def take(cls, trainer: Trainer) -> Snapshot:
-        """The state of a trainer; its tensors are not copies: write them before the next epoch."""
+        """Take a snapshot of a trainer between two epochs.
+
+        Args:
+            trainer: whose stopping rule is resumable.
+
+        Returns:
+            The snapshot. Its tensors are not copies: write them before the next epoch.
+        """
         state = trainer.engine.state()
         stopping = cast(Resumable, trainer.stopping)
         state.tensors |= prefixed("best", trainer.best)
@@ -104,7 +118,14 @@ class Snapshot:
         return cls(trainer.done, state)
 
     def put(self, trainer: Trainer) -> None:
-        """Bring a trainer that has not begun to this state."""
+        """Bring a trainer to this state.
+
+        Args:
+            trainer: that has not begun.
+
+        Raises:
+            CheckpointError: if the snapshot is of a training with other parameters.
+        """
         state = self.state
         try:
             trainer.best, trainer.best_epoch = under(state.tensors, "best"), state.values["best_epoch"]
@@ -169,12 +190,19 @@ class Checkpoints:
     # ---------------------------------------------------------------- writing
 
     def keep(self, trainer: Trainer, epoch: int) -> None:
-        """Write a checkpoint if it is time for one: what :class:`Trainer` calls after every epoch."""
+        """Write a checkpoint if it is time for one; :class:`Trainer` calls this after every epoch.
+
+        Args:
+            trainer: whose state to write.
+            epoch: counted from 1.
+        """
         if epoch % self.every == 0:
             self.write(Snapshot.take(trainer))
 
     def write(self, snapshot: Snapshot) -> None:
-        """Every process writes its rows. The first one writes the rest, and renames the folder when all have written.
+        """Write a checkpoint that is complete or not there.
+
+        Every process writes its rows. The first one writes the rest, and renames the folder when all have written.
 
         Args:
             snapshot: to write.
@@ -231,13 +259,28 @@ class Checkpoints:
         peers: Peers | None = None,
         warn: Callable[[str], None] = lambda message: None,
     ) -> Checkpoints:
-        """Those of a :class:`Checkpointing`."""
+        """The checkpoints that a :class:`Checkpointing` describes.
+
+        Args:
+            place: folder, interval, and whether to resume.
+            about, ids, peers, warn: as in the constructor.
+
+        Returns:
+            The checkpoints; nothing is read or written yet.
+        """
         checkpoints = cls(place.folder, about, ids, place.every, peers, warn)
         checkpoints.resumes = place.resume
         return checkpoints
 
     def attach(self, trainer: Trainer) -> None:
-        """Resume the trainer if :class:`Checkpointing` requires it, and write a checkpoint every few epochs."""
+        """Resume a trainer if :class:`Checkpointing` requires it, and let it write a checkpoint every few epochs.
+
+        Args:
+            trainer: that has not begun.
+
+        Raises:
+            CheckpointError: as in :meth:`begin`.
+        """
         self.begin(trainer, self.resumes)
         self.peers.barrier()  # no process writes while another one reads
         trainer.keep = self.keep
@@ -278,7 +321,17 @@ class Checkpoints:
         return 0
 
     def resume(self, trainer: Trainer) -> int:
-        """Bring the trainer to the latest whole checkpoint and return its epoch; a CheckpointError if there is none."""
+        """Bring a trainer to the latest complete checkpoint.
+
+        Args:
+            trainer: that has not begun.
+
+        Returns:
+            The epoch of the checkpoint.
+
+        Raises:
+            CheckpointError: if no checkpoint can be read, or it does not fit this training.
+        """
         snapshot = self.latest()
         snapshot.put(trainer)
         return snapshot.epoch

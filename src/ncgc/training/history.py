@@ -54,7 +54,14 @@ class History:
         return dict(self.rows[-1]) if self.rows else {}
 
     def at(self, epoch: int) -> dict[str, float]:
-        """The row of an epoch, empty if it was not run (epoch 0: the first weights)."""
+        """The row of an epoch.
+
+        Args:
+            epoch: counted from 1; 0 stands for the first weights.
+
+        Returns:
+            Quantities by name; empty if the epoch was not run.
+        """
         return next((dict(row) for row in self.rows if row["epoch"] == epoch), {})
 
     def to_csv(self) -> str:

@@ -57,12 +57,26 @@ class SelfSupervision:
         return self.clean if self.source == "clean" else None
 
     def needs_centroids(self, epoch: int) -> bool:
-        """Whether the clustering loss begins in this epoch, counted from 1."""
+        """Whether the clustering loss begins in an epoch.
+
+        Args:
+            epoch: counted from 1.
+
+        Returns:
+            False once there are centroids.
+        """
         begins = self.objective.ramp(epoch - 1) > 0 and self.objective.settings.kl_weight > 0
         return begins and self.centroids is None
 
     def first_centroids(self, embeddings: Tensor) -> Tensor | None:
-        """(K, d) centroids among (n, d) embeddings, the same in every process; None if these are not finite."""
+        """Place the first centroids among the embeddings, equal in every process.
+
+        Args:
+            embeddings: (m, d) of this process's nodes.
+
+        Returns:
+            (K, d) centroids; None if the embeddings are not finite.
+        """
         reduction = self.objective.reduction
         if not all_finite(embeddings, reduction):
             return None
@@ -70,7 +84,11 @@ class SelfSupervision:
         return reduction.agreed(found)
 
     def observe(self, logits: Tensor) -> None:
-        """Take in the (n, K) logits of an evaluation pass: the next pseudo-labels come from these."""
+        """Take in an evaluation pass, from which the next pseudo-labels come.
+
+        Args:
+            logits: (m, K) of this process's nodes.
+        """
         self.clean = logits if self.teacher is None else self.teacher.update(logits)
 
     def state(self) -> State:
@@ -85,7 +103,11 @@ class SelfSupervision:
         return state
 
     def load_state(self, state: State) -> None:
-        """Remember it again, but for the centroids, which :meth:`Learner.load_state` makes trainable."""
+        """Restore all but the centroids, which :meth:`Learner.load_state` makes trainable.
+
+        Args:
+            state: of a checkpoint.
+        """
         self.objective.load_state_dict(under(state.tensors, "objective"))
         if self.teacher is not None and "teacher" in state.rows:
             self.teacher.mean, self.teacher.epochs = state.rows["teacher"], state.values["teacher_epochs"]
@@ -126,7 +148,11 @@ class Learner:
     # ---------------------------------------------------------------- steps
 
     def set_step_size(self, epoch: int) -> None:
-        """Follow the schedule."""
+        """Set the learning rate by the schedule.
+
+        Args:
+            epoch: counted from 1.
+        """
         if self.schedule != "constant":
             factor = step_size(self.schedule, epoch, self.epochs)
             for group in self.optimizer.param_groups:
@@ -192,7 +218,11 @@ class Learner:
         return found is not None
 
     def train_centroids(self, start: Tensor) -> None:
-        """Train these (K, d) centroids too, without weight decay."""
+        """Train centroids too, without weight decay.
+
+        Args:
+            start: (K, d) first centroids.
+        """
         assert self.supervision is not None
         self.supervision.centroids = nn.Parameter(start)
         self.optimizer.add_param_group({"params": [self.supervision.centroids], "weight_decay": 0.0})
@@ -208,7 +238,11 @@ class Learner:
         return weights
 
     def restore(self, weights: Mapping[str, Tensor]) -> None:
-        """Put a copy of the weights back, and the network into evaluation mode."""
+        """Load weights and put the network into evaluation mode.
+
+        Args:
+            weights: of :meth:`weights`.
+        """
         state = dict(weights)
         centroids = state.pop("centroids", None) if self.supervision is not None else None
         self.network.load_state_dict(state)
@@ -229,7 +263,14 @@ class Learner:
         return state
 
     def load_state(self, state: State) -> None:
-        """Go on from there; a KeyError, RuntimeError or ValueError where the state is of another training."""
+        """Continue from a checkpoint.
+
+        Args:
+            state: of :meth:`state`.
+
+        Raises:
+            KeyError, RuntimeError, ValueError: if it is the state of another training.
+        """
         self.network.load_state_dict(under(state.tensors, "network"))
         if self.supervision is not None:
             self.supervision.load_state(state)
@@ -256,16 +297,35 @@ def all_finite(values: Tensor, reduction: Reduction = ALONE) -> bool:
     Args:
         values: of this process, of any shape.
         reduction: over the processes.
+
+    Returns:
+        The same in every process.
     """
     return reduction.count(int(not bool(torch.isfinite(values).all()))) == 0
 
 
 def prefixed(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Tensors under "prefix/name"."""
+    """Put tensors under a common prefix.
+
+    Args:
+        prefix: of the new names.
+        tensors: by name.
+
+    Returns:
+        The same tensors under "prefix/name".
+    """
     return {f"{prefix}/{name}": value for name, value in tensors.items()}
 
 
 def under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """Copies of the tensors under a prefix, by the rest of their name."""
+    """Copy the tensors under a prefix; the reverse of :func:`prefixed`.
+
+    Args:
+        tensors: by name.
+        prefix: without the slash.
+
+    Returns:
+        The copies by the rest of their names.
+    """
     start = prefix + "/"
     return {name[len(start) :]: value.clone() for name, value in tensors.items() if name.startswith(start)}

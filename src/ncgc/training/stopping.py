@@ -34,7 +34,14 @@ class StoppingRule(Protocol):
     averaging: float
 
     def evaluates(self, epoch: int) -> bool:
-        """Whether it needs the logits of this epoch; an evaluation pass would be wasted otherwise."""
+        """Whether the rule needs the logits of an epoch; if not, no evaluation pass is run.
+
+        Args:
+            epoch: counted from 1.
+
+        Returns:
+            True if :meth:`observe` must get them.
+        """
 
     def observe(self, epoch: int, logits: Tensor) -> dict[str, float]:
         """Take in an epoch.
@@ -48,23 +55,38 @@ class StoppingRule(Protocol):
         """
 
     def stop(self, epoch: int) -> str | None:
-        """The reason to stop after this epoch, or None to go on."""
+        """Decide whether to stop after an epoch.
+
+        Args:
+            epoch: counted from 1.
+
+        Returns:
+            The reason to stop, or None to go on.
+        """
 
 
 class Resumable(StoppingRule, Protocol):
     """A rule that can go on after an interruption."""
 
     def state(self) -> dict[str, Any]:
-        """What it remembers, as JSON takes it."""
+        """Its state, as JSON can hold it."""
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Remember it again."""
+        """Restore the state.
+
+        Args:
+            state: of :meth:`state`.
+        """
 
     def rows(self) -> dict[str, Tensor]:
-        """What it remembers of every node."""
+        """(m, …) tensors by name: its state for every node of this process."""
 
     def load_rows(self, rows: Mapping[str, Tensor]) -> None:
-        """Remember it again."""
+        """Restore the state of the nodes.
+
+        Args:
+            rows: of :meth:`rows`.
+        """
 
 
 class _EveryEpoch:

@@ -32,7 +32,7 @@ class Engine(Protocol):
             epoch: counted from 1.
 
         Returns:
-            The losses by name, "total" among them; None if one is not finite, and the weights are then unchanged.
+            The losses by name, "total" among them; None if one is not finite: no step is then taken with its gradient.
         """
 
     def evaluate(self) -> Tensor | None:
@@ -42,7 +42,11 @@ class Engine(Protocol):
         """What a checkpoint has to hold."""
 
     def load_state(self, state: State) -> None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint.
+
+        Args:
+            state: of :meth:`state`.
+        """
 
 
 class Trainer:

@@ -148,7 +148,8 @@ def test_show_in_every_form(here, bench, study):
     assert [row["kind"] for row in rows] == ["mean", "mean", "difference"]
     assert "All 4 runs are there." in result.err
     seconds = bench("show", "study", study, "--quantity", "seconds", "--format", "csv").out
-    assert all(float(row["mean"]) >= 0 for row in csv.DictReader(io.StringIO(seconds)))
+    means = [float(row["mean"]) for row in csv.DictReader(io.StringIO(seconds)) if row["kind"] == "mean"]
+    assert min(means) >= 0
 
 
 def test_show_the_first_tables_alone(here, bench, study):

@@ -33,70 +33,84 @@ def _switch(flag: str, help: str) -> Any:
     return typer.Option(flag, help=help, rich_help_panel=RESULT)
 
 
+_Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a model, or of a run by ncgc fit.")]
+_Nodes = Annotated[
+    Path | None,
+    _text(
+        "--nodes",
+        "The new nodes, one per row, with the columns that the model's features are made of.",
+        TABLES,
+        "FILE",
+    ),
+]
+_Edges = Annotated[
+    Path | None,
+    _text(
+        "--edges",
+        "Their edges, one per row: between new nodes, or from a new node to an old one by its id.",
+        TABLES,
+        "FILE",
+    ),
+]
+_Id = Annotated[str | None, _text("--id", "Column with the node ids. Default: as in the model's table.", TABLES)]
+_Source = Annotated[
+    str | None,
+    _text("--source", "Column with the first node of an edge. Default: as in the model's table.", TABLES),
+]
+_Target = Annotated[
+    str | None,
+    _text("--target", "Column with the second node of an edge. Default: as in the model's table.", TABLES),
+]
+_Weight = Annotated[
+    str | None, _text("--weight", "Column with the edge weights. Default: as in the model's table.", TABLES)
+]
+_Features = Annotated[
+    Path | None,
+    _text(
+        "--features",
+        "A .npz or .npy file with one row per new node, for a model that was fitted on such a file.",
+        TABLES,
+        "FILE",
+    ),
+]
+_Delimiter = Annotated[
+    str | None, _text("--delimiter", "Delimiter of text tables. Default: comma, or tab in .tsv.", TABLES, "CHAR")
+]
+_Alone = Annotated[
+    bool,
+    typer.Option(
+        "--alone",
+        help="Treat the new nodes as a graph of their own, even where an id equals that of an old node.",
+        rich_help_panel=TABLES,
+    ),
+]
+_Out = Annotated[Path | None, _text("--out", "The .csv or .parquet file to write.", RESULT, "FILE")]
+_Overwrite = Annotated[bool, _switch("--overwrite", "Replace an existing file.")]
+_AsJson = Annotated[
+    bool,
+    _switch(
+        "--json",
+        "Print one JSON object to stdout (with every prediction unless --out is given), all else to stderr.",
+    ),
+]
+_Quiet = Annotated[bool, _switch("--quiet", "Show only the result.")]
+
+
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a model, or of a run by ncgc fit.")],
-    nodes: Annotated[
-        Path | None,
-        _text(
-            "--nodes",
-            "The new nodes, one per row, with the columns that the model's features are made of.",
-            TABLES,
-            "FILE",
-        ),
-    ] = None,
-    edges: Annotated[
-        Path | None,
-        _text(
-            "--edges",
-            "Their edges, one per row: between new nodes, or from a new node to an old one by its id.",
-            TABLES,
-            "FILE",
-        ),
-    ] = None,
-    id: Annotated[
-        str | None, _text("--id", "Column with the node ids. Default: as in the model's table.", TABLES)
-    ] = None,
-    source: Annotated[
-        str | None,
-        _text("--source", "Column with the first node of an edge. Default: as in the model's table.", TABLES),
-    ] = None,
-    target: Annotated[
-        str | None,
-        _text("--target", "Column with the second node of an edge. Default: as in the model's table.", TABLES),
-    ] = None,
-    weight: Annotated[
-        str | None, _text("--weight", "Column with the edge weights. Default: as in the model's table.", TABLES)
-    ] = None,
-    features: Annotated[
-        Path | None,
-        _text(
-            "--features",
-            "A .npz or .npy file with one row per new node, for a model that was fitted on such a file.",
-            TABLES,
-            "FILE",
-        ),
-    ] = None,
-    delimiter: Annotated[
-        str | None, _text("--delimiter", "Delimiter of text tables. Default: comma, or tab in .tsv.", TABLES, "CHAR")
-    ] = None,
-    alone: Annotated[
-        bool,
-        typer.Option(
-            "--alone",
-            help="Treat the new nodes as a graph of their own, even where an id equals that of an old node.",
-            rich_help_panel=TABLES,
-        ),
-    ] = False,
-    out: Annotated[Path | None, _text("--out", "The .csv or .parquet file to write.", RESULT, "FILE")] = None,
-    overwrite: Annotated[bool, _switch("--overwrite", "Replace an existing file.")] = False,
-    as_json: Annotated[
-        bool,
-        _switch(
-            "--json",
-            "Print one JSON object to stdout (with every prediction unless --out is given), all else to stderr.",
-        ),
-    ] = False,
-    quiet: Annotated[bool, _switch("--quiet", "Show only the result.")] = False,
+    model: _Model,
+    nodes: _Nodes = None,
+    edges: _Edges = None,
+    id: _Id = None,
+    source: _Source = None,
+    target: _Target = None,
+    weight: _Weight = None,
+    features: _Features = None,
+    delimiter: _Delimiter = None,
+    alone: _Alone = False,
+    out: _Out = None,
+    overwrite: _Overwrite = False,
+    as_json: _AsJson = False,
+    quiet: _Quiet = False,
 ) -> int:
     """Label new nodes with a model that ncgc fit or NCGC.save wrote.
 

@@ -27,95 +27,109 @@ if TYPE_CHECKING:
 _WHAT, _HOW, _FILES = "What to tune", "How to search", "Files and output"
 
 
+_Name = Annotated[str, typer.Argument(metavar="NAME", help=f"The data set: {', '.join(CATALOGUE)}.")]
+_Backbone = Annotated[
+    str,
+    typer.Option(
+        "--backbone", metavar="WORD", help="Whose propagation the layers use. Default gcn.", rich_help_panel=_WHAT
+    ),
+]
+_Settings = Annotated[
+    str,
+    typer.Option(
+        "--settings",
+        metavar="NAME",
+        help="Recommended hyper-parameters for what is not searched: default, tuned or paper. Default default.",
+        rich_help_panel=_WHAT,
+    ),
+]
+_Fixed = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Fix a hyper-parameter. Repeat for more.", rich_help_panel=_WHAT),
+]
+_Search = Annotated[
+    str | None,
+    typer.Option(
+        "--search",
+        metavar="NAMES",
+        help=f"Hyper-parameters to search, separated by commas. Default {', '.join(DEFAULT)} and the backbone's own.",
+        rich_help_panel=_WHAT,
+    ),
+]
+_Trials = Annotated[
+    int, typer.Option("--trials", metavar="INT", help="Number of trials in all. Default 30.", rich_help_panel=_HOW)
+]
+_Splits = Annotated[
+    int,
+    typer.Option(
+        "--splits", metavar="INT", help="Number of splits to score a trial on. Default 3.", rich_help_panel=_HOW
+    ),
+]
+_LabelsPerClass = Annotated[
+    int,
+    typer.Option(
+        "--labels-per-class", metavar="INT", help="Training nodes of each class. Default 20.", rich_help_panel=_HOW
+    ),
+]
+_Blind = Annotated[
+    bool,
+    typer.Option(
+        "--blind/--no-blind",
+        help="Keep validation nodes from training: they score a trial but choose no epoch.",
+        rich_help_panel=_HOW,
+    ),
+]
+_Seed = Annotated[
+    int, typer.Option("--seed", metavar="INT", help="Random seed of the search. Default 0.", rich_help_panel=_HOW)
+]
+_Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs",
+        metavar="INT",
+        help="Splits to score at a time, each in its own process. Default 1.",
+        rich_help_panel=_HOW,
+    ),
+]
+_Storage = Annotated[
+    Path | None,
+    typer.Option(
+        "--storage",
+        metavar="FILE",
+        help="SQLite file of the study. Default runs/tune-NAME-BACKBONE.db.",
+        rich_help_panel=_FILES,
+    ),
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write the best settings to this file, for ncgc train --config.",
+        rich_help_panel=_FILES,
+    ),
+]
+_Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="Look for data sets in this folder first.", rich_help_panel=_FILES),
+]
+
+
 def tune(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=f"The data set: {', '.join(CATALOGUE)}.")],
-    backbone: Annotated[
-        str,
-        typer.Option(
-            "--backbone", metavar="WORD", help="Whose propagation the layers use. Default gcn.", rich_help_panel=_WHAT
-        ),
-    ] = "gcn",
-    settings: Annotated[
-        str,
-        typer.Option(
-            "--settings",
-            metavar="NAME",
-            help="Recommended hyper-parameters for what is not searched: default, tuned or paper. Default default.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = "default",
-    fixed: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Fix a hyper-parameter. Repeat for more.", rich_help_panel=_WHAT
-        ),
-    ] = None,
-    search: Annotated[
-        str | None,
-        typer.Option(
-            "--search",
-            metavar="NAMES",
-            help=f"Hyper-parameters to search, separated by commas. Default {', '.join(DEFAULT)} and the backbone's own.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    trials: Annotated[
-        int, typer.Option("--trials", metavar="INT", help="Number of trials in all. Default 30.", rich_help_panel=_HOW)
-    ] = 30,
-    splits: Annotated[
-        int,
-        typer.Option(
-            "--splits", metavar="INT", help="Number of splits to score a trial on. Default 3.", rich_help_panel=_HOW
-        ),
-    ] = 3,
-    labels_per_class: Annotated[
-        int,
-        typer.Option(
-            "--labels-per-class", metavar="INT", help="Training nodes of each class. Default 20.", rich_help_panel=_HOW
-        ),
-    ] = 20,
-    blind: Annotated[
-        bool,
-        typer.Option(
-            "--blind/--no-blind",
-            help="Keep validation nodes from training: they score a trial but choose no epoch.",
-            rich_help_panel=_HOW,
-        ),
-    ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="INT", help="Random seed of the search. Default 0.", rich_help_panel=_HOW)
-    ] = 0,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs",
-            metavar="INT",
-            help="Splits to score at a time, each in its own process. Default 1.",
-            rich_help_panel=_HOW,
-        ),
-    ] = 1,
-    storage: Annotated[
-        Path | None,
-        typer.Option(
-            "--storage",
-            metavar="FILE",
-            help="SQLite file of the study. Default runs/tune-NAME-BACKBONE.db.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the best settings to this file, for ncgc train --config.",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="DIR", help="Look for data sets in this folder first.", rich_help_panel=_FILES),
-    ] = None,
+    name: _Name,
+    backbone: _Backbone = "gcn",
+    settings: _Settings = "default",
+    fixed: _Fixed = None,
+    search: _Search = None,
+    trials: _Trials = 30,
+    splits: _Splits = 3,
+    labels_per_class: _LabelsPerClass = 20,
+    blind: _Blind = False,
+    seed: _Seed = 0,
+    jobs: _Jobs = 1,
+    storage: _Storage = None,
+    out: _Out = None,
+    data: _Data = None,
 ) -> int:
     """Search for the hyper-parameters with the best validation accuracy over a few random splits.
 

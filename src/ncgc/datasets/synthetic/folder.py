@@ -139,7 +139,14 @@ def num_steps(model: BlockModel) -> int:
 
 
 def features_name(model: BlockModel) -> str:
-    """The file of the features: dense for few columns, sparse for many."""
+    """The file name of the features.
+
+    Args:
+        model: the block model.
+
+    Returns:
+        ``features.npy`` (dense) for few columns, ``features.npz`` (sparse) for many.
+    """
     return "features.npy" if model.num_features <= DENSE_UP_TO else "features.npz"
 
 
@@ -171,7 +178,14 @@ def fit_command(path: str | Path, model: BlockModel) -> str:
 
 
 def settings_toml(model: BlockModel) -> str:
-    """The text of generate.toml: the settings of the graph, and what the files beside it are."""
+    """The text of ``generate.toml``: the settings of the graph and a description of the other files.
+
+    Args:
+        model: the block model.
+
+    Returns:
+        TOML, with the command that fits the graph in a comment.
+    """
     name = features_name(model)
     kind = (
         "a float32 array (numpy.load maps it)" if name.endswith(".npy") else "a sparse matrix (scipy.sparse.load_npz)"

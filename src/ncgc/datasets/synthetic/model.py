@@ -86,6 +86,7 @@ class BlockModel:
 
     @property
     def num_edges(self) -> int:
+        """Number of undirected edges."""
         return round(self.num_nodes * self.mean_degree / 2)
 
     @property
@@ -95,6 +96,7 @@ class BlockModel:
 
     @property
     def num_test(self) -> int:
+        """Number of test nodes; "auto" takes half of the nodes left, up to a limit."""
         rest = self.num_nodes - self.num_classes * (self.labels_per_class + self.validation)
         return max(min(MOST_TEST, rest // 2), 0) if self.test == "auto" else int(self.test)
 

@@ -48,7 +48,14 @@ class Nodes:
         return tops
 
     def members(self, number: int) -> np.ndarray:
-        """The nodes of a class."""
+        """The nodes of a class.
+
+        Args:
+            number: the class, from 0.
+
+        Returns:
+            (m,) numbers of its nodes.
+        """
         return self.order[self.ends[number] - self.sizes[number] : self.ends[number]]
 
 

@@ -22,7 +22,7 @@ from ncgc.errors import ModelFileError, OutputError
 from ncgc.files import TEMPORARY, whole_folder
 from ncgc.graph import Graph
 from ncgc.io.model_file.sealed import Damage, Record, digest, parsed, sealed, unsealed
-from ncgc.io.model_file.stored_graph import graph_arrays, graph_facts, ids_parquet, stored_graph
+from ncgc.io.model_file.stored_graph import graph_arrays, graph_description, ids_parquet, stored_graph
 from ncgc.version import __version__
 
 FORMAT = 3
@@ -73,7 +73,7 @@ def write_model(
     """
     folder = Path(folder)
     _check_place(folder)
-    head = {"format": FORMAT, "ncgc": __version__, "graph": graph_facts(graph, split)}
+    head = {"format": FORMAT, "ncgc": __version__, "graph": graph_description(graph, split)}
     files = {
         WEIGHTS: safetensors.numpy.save({name: np.array(array, order="C") for name, array in arrays.items()}),
         GRAPH: safetensors.numpy.save(graph_arrays(graph, split)),

@@ -25,11 +25,25 @@ class Damage(ValueError):
 
 
 def digest(content: bytes) -> str:
+    """The SHA-256 checksum of some bytes.
+
+    Args:
+        content: the bytes.
+
+    Returns:
+        64 hexadecimal digits.
+    """
     return hashlib.sha256(content).hexdigest()
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON takes it: numpy's scalars and arrays as Python's.
+    """Convert a value to what JSON can hold.
+
+    Args:
+        value: a scalar or array of NumPy, or a value of Python.
+
+    Returns:
+        The same as Python's own numbers, text or lists.
 
     >>> plain(np.float32(0.5)), plain(np.arange(2)), plain("a")
     (0.5, [0, 1], 'a')
@@ -40,7 +54,17 @@ def plain(value: Any) -> Any:
 
 
 def sealed(values: Mapping[str, Any]) -> str:
-    """JSON text of an object, with a checksum of all its entries as the last one; a ValueError or TypeError if it is not JSON.
+    """Write an object as JSON whose last entry is a checksum of all the others.
+
+    Args:
+        values: the entries.
+
+    Returns:
+        The JSON text.
+
+    Raises:
+        ValueError: if a number is NaN or infinite.
+        TypeError: if an entry is of a type that JSON does not have.
 
     >>> unsealed(sealed({"a": 1}))
     {'a': 1}
@@ -50,7 +74,17 @@ def sealed(values: Mapping[str, Any]) -> str:
 
 
 def parsed(text: bytes) -> dict[str, Any]:
-    """The object in a JSON text, its seal unbroken or not."""
+    """Read a JSON object without checking its seal.
+
+    Args:
+        text: JSON in UTF-8.
+
+    Returns:
+        The entries, the checksum among them.
+
+    Raises:
+        Damage: if the text is not a JSON object.
+    """
     try:
         values = json.loads(text.decode())
     except (ValueError, RecursionError) as error:
@@ -61,7 +95,17 @@ def parsed(text: bytes) -> dict[str, Any]:
 
 
 def unsealed(text: str | bytes) -> dict[str, Any]:
-    """The object that :func:`sealed` wrote, without its checksum; Damage where an entry was changed since."""
+    """Read what :func:`sealed` wrote.
+
+    Args:
+        text: the JSON text.
+
+    Returns:
+        The entries, without the checksum.
+
+    Raises:
+        Damage: if the text is not a JSON object, or was changed after it was written.
+    """
     values = parsed(text.encode() if isinstance(text, str) else text)
     found = values.pop(SEAL, None)
     try:
@@ -74,7 +118,7 @@ def unsealed(text: str | bytes) -> dict[str, Any]:
 
 
 class Record:
-    """An object read from JSON, whose entries must be there and of the type asked for.
+    """An object read from JSON, whose entries must be present and of the expected type.
 
     >>> Record({"n": 3}, "model.json")("n", int)
     3
@@ -100,7 +144,17 @@ class Record:
         return value
 
     def inner(self, key: str) -> Record:
-        """The object under ``key``."""
+        """The object under a key, as another record.
+
+        Args:
+            key: name of the entry.
+
+        Returns:
+            The record, which names this one in its messages.
+
+        Raises:
+            Damage: if there is no such entry, or it is not an object.
+        """
         return Record(self(key, dict), f"{self.name}, {key!r},")
 
 

@@ -24,7 +24,15 @@ TEXT = {"str": str, "text": object}  # numpy's own strings, and Python's
 
 
 def graph_arrays(graph: Graph, split: Split) -> Arrays:
-    """Adjacency, features, labels and the parts of the split(s), each as arrays under a name."""
+    """The arrays of a graph and its splits for a model file.
+
+    Args:
+        graph: whose adjacency, features, labels and public split to store.
+        split: whose parts to store.
+
+    Returns:
+        The arrays by name.
+    """
     arrays = {"labels": graph.labels, **_csr_arrays("adjacency", graph.adjacency)}
     if sparse.issparse(graph.features):
         arrays.update(_csr_arrays("features", graph.features))
@@ -36,8 +44,15 @@ def graph_arrays(graph: Graph, split: Split) -> Arrays:
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
-def graph_facts(graph: Graph, split: Split) -> dict[str, Any]:
-    """What is not an array: names, sizes, and of what type ids and classes are."""
+def graph_description(graph: Graph, split: Split) -> dict[str, Any]:
+    """The description of a graph and its split for a model file: all that is not an array.
+
+    Args:
+        graph, split: what :func:`graph_arrays` stores.
+
+    Returns:
+        Names, sizes, and the types of ids and classes.
+    """
     return {
         "name": graph.name,
         "nodes": graph.num_nodes,
@@ -50,7 +65,17 @@ def graph_facts(graph: Graph, split: Split) -> dict[str, Any]:
 
 
 def ids_parquet(graph: Graph) -> bytes:
-    """A table with the column "id", a row a node: text, or whole numbers in their own width."""
+    """The node ids as a Parquet file.
+
+    Args:
+        graph: nodes without ids are numbered from 0.
+
+    Returns:
+        A table with one column, "id", and one row for each node: text, or whole numbers of the same width as the ids.
+
+    Raises:
+        ModelFileError: if an id is not valid text.
+    """
     ids = np.arange(graph.num_nodes) if graph.node_ids is None else graph.node_ids
     try:
         column = pa.array(ids) if ids.dtype.kind in "iu" else pa.array(ids.tolist(), pa.string())
@@ -83,10 +108,23 @@ def _type(names: np.ndarray, what: str) -> str:
 # -------------------------------------------------------------------- reading
 
 
-def stored_graph(arrays: Arrays, parquet: bytes, facts: Record) -> tuple[Graph, Split]:
-    """What :func:`graph_arrays`, :func:`graph_facts` and :func:`ids_parquet` were made from; Damage or an NCGCError if not."""
-    n, width = facts("nodes", int), facts("features", int)
-    classes, drawn = facts.inner("classes"), facts.inner("split")
+def stored_graph(arrays: Arrays, parquet: bytes, about: Record) -> tuple[Graph, Split]:
+    """Rebuild the graph and split of a model file.
+
+    Args:
+        arrays: of :func:`graph_arrays`.
+        parquet: of :func:`ids_parquet`.
+        about: of :func:`graph_description`.
+
+    Returns:
+        The graph and the split, both validated.
+
+    Raises:
+        Damage: if the three do not fit each other.
+        NCGCError: if graph or split is invalid.
+    """
+    n, width = about("nodes", int), about("features", int)
+    classes, drawn = about.inner("classes"), about.inner("split")
     taken = _Taken(arrays)
     adjacency = taken.csr("adjacency", (n, n))
     _check_adjacency(adjacency)
@@ -99,8 +137,8 @@ def stored_graph(arrays: Arrays, parquet: bytes, facts: Record) -> tuple[Graph, 
         features=taken.features((n, width)),
         labels=taken("labels", "i", (n,)).astype(np.int64),
         classes=_names(classes("names", list), classes("type", str), "the class"),
-        node_ids=_ids(parquet, facts("ids", str, None), n),
-        name=facts("name", str),
+        node_ids=_ids(parquet, about("ids", str, None), n),
+        name=about("name", str),
         public_split=public,  # type: ignore[arg-type]
     ).validate()
     made = Split(split["train"], split["val"], split["test"], name=drawn("name", str), seed=drawn("seed", int, None))
@@ -166,7 +204,7 @@ def _ids(parquet: bytes, kind: str | None, n: int) -> np.ndarray | None:
 
 
 def _names(names: list[Any], kind: str, what: str) -> np.ndarray:
-    """(n,) text or whole numbers, as the type says."""
+    """(n,) text or whole numbers, depending on the type."""
     if kind != "int" and kind not in TEXT:
         raise Damage(f"it says {kind!r} for the type of {what}, which is not known")
     wanted = int if kind == "int" else str

@@ -138,7 +138,15 @@ class NumberColumn:
 
     @classmethod
     def fit(cls, table: Table, name: str) -> NumberColumn | None:
-        """Learn mean and deviation; None where all cells are empty or the same number other than 0."""
+        """Learn mean and standard deviation of a column.
+
+        Args:
+            table: of the training graph's nodes.
+            name: the column.
+
+        Returns:
+            The encoder; None where all cells are empty, or all hold the same number other than 0.
+        """
         values = numbers(table, name, REMEDY)
         known = values[~np.isnan(values)]
         missing = len(known) < len(values)
@@ -153,6 +161,7 @@ class NumberColumn:
 
     @property
     def width(self) -> int:
+        """Number of feature columns: 1, or 2 with a flag for empty cells."""
         return 1 + self.missing
 
     def transform(self, table: Table) -> np.ndarray:
@@ -176,7 +185,15 @@ class CategoryColumn:
 
     @classmethod
     def fit(cls, table: Table, name: str) -> CategoryColumn | None:
-        """Learn the values; None where all cells are empty or the same."""
+        """Learn the values of a column, the most frequent first.
+
+        Args:
+            table: of the training graph's nodes.
+            name: the column.
+
+        Returns:
+            The encoder; None where all cells are empty, or all hold the same value.
+        """
         cells = text_cells(table.column(name))
         counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(cells.drop_null()).to_pylist()}
         if not counts or (len(counts) == 1 and not cells.null_count):
@@ -186,6 +203,7 @@ class CategoryColumn:
 
     @property
     def width(self) -> int:
+        """Number of feature columns, one for each value."""
         return len(self.values)
 
     def transform(self, table: Table) -> sparse.csr_array:
@@ -212,7 +230,15 @@ class TextColumn:
 
     @classmethod
     def fit(cls, table: Table, name: str) -> TextColumn | None:
-        """Learn the words and their document frequencies; None where there are no words."""
+        """Learn the words of a column and their document frequencies.
+
+        Args:
+            table: of the training graph's nodes.
+            name: the column.
+
+        Returns:
+            The encoder; None where there are no words.
+        """
         from sklearn.feature_extraction.text import CountVectorizer
 
         cells = _documents(table, name)
@@ -229,6 +255,7 @@ class TextColumn:
 
     @property
     def width(self) -> int:
+        """Number of feature columns, one for each word."""
         return len(self.words)
 
     def transform(self, table: Table) -> sparse.csr_array:
@@ -258,11 +285,25 @@ ENCODERS: dict[str, type[Column]] = {
 
 
 def to_dict(column: Column) -> dict[str, Any]:
-    """An encoder as a dictionary for JSON."""
+    """Convert an encoder to a dictionary for JSON.
+
+    Args:
+        column: a fitted encoder.
+
+    Returns:
+        Its kind and attributes.
+    """
     return {"kind": column.kind, **asdict(column)}
 
 
 def from_dict(values: dict[str, Any]) -> Column:
-    """The encoder that :func:`to_dict` gave."""
+    """Rebuild the encoder of a dictionary.
+
+    Args:
+        values: of :func:`to_dict`.
+
+    Returns:
+        The fitted encoder.
+    """
     rest = {key: value for key, value in values.items() if key != "kind"}
     return ENCODERS[values["kind"]](**rest)

@@ -39,13 +39,27 @@ _WHOLE = 2**53  # up to here a float64 holds every whole number
 
 
 def quoted(names: Sequence[str], most: int = 20) -> str:
-    """The first ``most`` names, quoted, for a message, and how many more there are."""
+    """Quote the first names of a list for a message.
+
+    Args:
+        names: column names, for instance.
+        most: number of names to quote.
+
+    Returns:
+        The names, and how many more there are.
+    """
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def plain_name(name: str) -> str:
-    """A column's name without differences of case and of separators.
+    """A column name without differences of case and separators.
+
+    Args:
+        name: as it stands in the header.
+
+    Returns:
+        The name in lower case, its words joined by "_".
 
     >>> plain_name("Node ID"), plain_name("node-id")
     ('node_id', 'node_id')
@@ -198,7 +212,19 @@ def _partner(table: Table, source: str | None, target: str | None) -> tuple[str,
 
 
 def weight_column(table: Table, name: str | None, taken: Sequence[str]) -> str | None:
-    """The column of edge weights: the one given, or one with a usual name, or None."""
+    """Find the column of edge weights.
+
+    Args:
+        table: of edges.
+        name: the column that the user named; None to search by the usual names.
+        taken: columns with another use.
+
+    Returns:
+        The column's name, or None if there is none.
+
+    Raises:
+        InputError: if the table has no column ``name``.
+    """
     if name is not None:
         return named_column(table, name, "weights")
     return guessed_column(table, WEIGHTS, taken)
@@ -208,7 +234,14 @@ def weight_column(table: Table, name: str | None, taken: Sequence[str]) -> str |
 
 
 def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column without dictionary encoding, strings (and bytes that are UTF-8) as pa.string()."""
+    """A column without dictionary encoding, and with strings, and bytes that are UTF-8, as ``pa.string()``.
+
+    Args:
+        column: (n,) of any type.
+
+    Returns:
+        (n,) the same cells.
+    """
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
@@ -224,7 +257,14 @@ def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def is_numeric(kind: pa.DataType) -> bool:
-    """Whether cells of this type are numbers as they are: integers, floats, decimals, booleans or dates."""
+    """Whether cells of a type are numbers: integers, floats, decimals, booleans or dates.
+
+    Args:
+        kind: type of a column.
+
+    Returns:
+        False for text, even if it spells numbers.
+    """
     return bool(
         types.is_integer(kind)
         or types.is_floating(kind)
@@ -235,12 +275,28 @@ def is_numeric(kind: pa.DataType) -> bool:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether cells of this type are text, or all empty."""
+    """Whether cells of a type are text, or all empty.
+
+    Args:
+        kind: type of a column.
+
+    Returns:
+        False for bytes and lists.
+    """
     return bool(types.is_string(kind) or types.is_null(kind))
 
 
 def check_type(table: Table, name: str, remedy: str) -> None:
-    """Raise an InputError unless the cells of a column are numbers or text; lists and bytes are neither."""
+    """Check that the cells of a column are numbers or text, not lists or bytes.
+
+    Args:
+        table: the table.
+        name: the column.
+        remedy: what to do instead, to end the message.
+
+    Raises:
+        InputError: for any other type.
+    """
     kind = decoded(table.column(name)).type
     if not (is_numeric(kind) or is_text(kind)):
         raise InputError(f"{table.name}, column {name!r}: cells of the type {kind} cannot be used here; {remedy}.")
@@ -272,7 +328,14 @@ def text_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def parsed_numbers(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Trimmed text as float64 if every cell is a finite number, else None; a cast is faster than a pattern."""
+    """Convert text to numbers if every cell is one; a cast is faster than a pattern.
+
+    Args:
+        cells: (n,) trimmed text.
+
+    Returns:
+        (n,) float64, or None if any cell is not a finite number.
+    """
     try:
         values = cells.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -325,7 +388,14 @@ def _not_a_number(table: Table, name: str, row: int, column: pa.ChunkedArray, re
 
 
 def shortened(cell: str, most: int = 40) -> str:
-    """A cell, quoted and cut to ``most`` characters, for a message.
+    """Quote a cell for a message.
+
+    Args:
+        cell: its text.
+        most: number of characters to keep.
+
+    Returns:
+        The text in quotes, with "…" where it was cut.
 
     >>> shortened("a" * 50, 5)
     "'aaaaa…'"

@@ -48,7 +48,16 @@ def read_edges(
 
 
 def check_header(table: Table, source: str, target: str, ids: pa.ChunkedArray) -> None:
-    """Raise an InputError if the column names are ids, that is, if the file has no header but starts with an edge."""
+    """Check that a file of edges begins with a header, not with an edge.
+
+    Args:
+        table: of edges.
+        source, target: names of its two columns of ends.
+        ids: (n,) ids of the nodes.
+
+    Raises:
+        InputError: if both names are node ids.
+    """
     if (positions(pa.chunked_array([[source, target]]), ids) >= 0).all():
         raise InputError(
             f"{table.name} has no header: its first row holds node ids; add the header source,target above it."

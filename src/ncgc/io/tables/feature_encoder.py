@@ -169,6 +169,7 @@ class FeatureEncoder:
 
     @property
     def num_features(self) -> int:
+        """Number of feature columns that the encoder makes."""
         return sum(column.width for column in self._used)
 
     @property

@@ -54,7 +54,16 @@ def id_cells(table: Table, name: str, what: str = "id") -> pa.ChunkedArray:
 
 
 def check_unique(table: Table, name: str, ids: pa.ChunkedArray) -> None:
-    """Raise an InputError that names two rows with the same id, if there are any."""
+    """Check that no id occurs twice.
+
+    Args:
+        table: of nodes.
+        name: its column of ids.
+        ids: (n,) the cells of that column.
+
+    Raises:
+        InputError: naming the first two rows with the same id.
+    """
     distinct = pc.count_distinct(ids).as_py()
     if distinct == len(ids):
         return
@@ -102,7 +111,14 @@ def _number_positions(cells: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 
 def id_array(ids: pa.ChunkedArray) -> np.ndarray:
-    """(n,) the ids as an array: int64, or Python strings (numpy strings would all be as wide as the longest)."""
+    """Node ids as an array.
+
+    Args:
+        ids: (n,) integers or text.
+
+    Returns:
+        (n,) int64, or Python strings (NumPy strings would all be as wide as the longest).
+    """
     if types.is_integer(ids.type):
         return np.asarray(ids.to_numpy())
     array = np.empty(len(ids), dtype=object)
@@ -111,6 +127,13 @@ def id_array(ids: pa.ChunkedArray) -> np.ndarray:
 
 
 def quoted_id(cell: pa.Scalar) -> str:
-    """An id for a message."""
+    """Quote an id for a message.
+
+    Args:
+        cell: the id.
+
+    Returns:
+        The id, cut if it is long text.
+    """
     value = cell.as_py()
     return shortened(value) if isinstance(value, str) else repr(value)

@@ -42,11 +42,25 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def where(self, row: int) -> str:
-        """Table and row for a message, such as "nodes.csv row 7"."""
+        """Name a table and row for a message.
+
+        Args:
+            row: number of the row, from 0.
+
+        Returns:
+            Such as "nodes.csv row 7".
+        """
         return f"{self.name} {self.place(row)}"
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """The cells of a column."""
+        """The cells of a column.
+
+        Args:
+            name: the column.
+
+        Returns:
+            (n,) cells.
+        """
         return self.data.column(name)
 
     @property
@@ -158,7 +172,17 @@ def _from_parquet(path: Path) -> Table:
 
 
 def read_file(path: str | Path) -> bytes:
-    """The bytes of a file, or an InputError with the reason."""
+    """Read a file.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Its bytes.
+
+    Raises:
+        InputError: if it is missing, a folder, or cannot be read.
+    """
     path = Path(path)
     check_no_folder(path)
     try:
@@ -171,7 +195,14 @@ def read_file(path: str | Path) -> bytes:
 
 
 def check_no_folder(path: Path) -> None:
-    """Raise an InputError if the path is a folder."""
+    """Check that a path is not a folder.
+
+    Args:
+        path: of a file, which need not exist.
+
+    Raises:
+        InputError: if it is a folder, or its own folder cannot be read.
+    """
     try:
         folder = path.is_dir()
     except OSError as error:  # in a folder without permission

@@ -20,12 +20,29 @@ QUOTE = b'"'
 
 
 def spelled(delimiter: str) -> str:
-    """The name of a delimiter, for messages."""
+    """The name of a delimiter for messages.
+
+    Args:
+        delimiter: one character.
+
+    Returns:
+        Such as "tabs"; the quoted character if it has no name.
+    """
     return SPELLED.get(delimiter, repr(delimiter))
 
 
 def check_delimiter(delimiter: str) -> str:
-    """The delimiter itself, or an InputError if it is not one ASCII character."""
+    """Check that a delimiter is one ASCII character.
+
+    Args:
+        delimiter: as the user gave it.
+
+    Returns:
+        The delimiter.
+
+    Raises:
+        InputError: for anything else, and for quotes and line ends.
+    """
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
         raise InputError(f"The delimiter must be one ASCII character such as ';' or a tab. Got {delimiter!r} instead.")
     return delimiter
@@ -210,7 +227,14 @@ def _scan(line: bytes, separator: bytes, inside: bool) -> tuple[int, bool]:
 
 
 def line_at(content: bytes, byte: int) -> int:
-    r"""The line (from 1) that holds the byte at this position.
+    r"""The number of the line that holds a byte.
+
+    Args:
+        content: of a text file.
+        byte: position of the byte, from 0.
+
+    Returns:
+        Counted from 1.
 
     >>> line_at(b"a\nb\r\nc", 5)
     3

@@ -66,14 +66,29 @@ class DAGNNNetwork(DecoupledNetwork):
         return (self.gates(powers) * powers).sum(dim=0)
 
     def powers(self, operators: GraphOperators, z: Tensor) -> Tensor:
-        """(K+1, n, c) all Âᵏ·Z."""
+        """All powers Âᵏ·Z, k = 0 … K.
+
+        Args:
+            operators: of the graph.
+            z: Z, (n, c).
+
+        Returns:
+            (K+1, n, c).
+        """
         found = [z]
         for _ in range(self.steps):
             found.append(propagate(operators.gcn, found[-1]))
         return torch.stack(found)
 
     def gates(self, powers: Tensor) -> Tensor:
-        """(K+1, n, 1) how much of each step a node keeps."""
+        """The gates s_ik: how much of each step a node keeps.
+
+        Args:
+            powers: (K+1, n, c) of :meth:`powers`.
+
+        Returns:
+            (K+1, n, 1), from 0 to 1.
+        """
         return torch.sigmoid(powers @ self.gate + self.gate_bias)
 
     def embed(self, operators: GraphOperators, local: Output) -> Tensor:

@@ -112,6 +112,16 @@ class Attention(nn.Module):
     def forward(
         self, h: Tensor | FeatureMatrix, operators: GraphOperators, generator: torch.Generator | None = None
     ) -> Tensor:
+        """Attention of every node over its neighbourhood, with dropout of input, messages and coefficients in training.
+
+        Args:
+            h: (n, in) hidden states or features.
+            operators: of the graph.
+            generator: of the dropout.
+
+        Returns:
+            (n, heads·out).
+        """
         p = self.dropout if self.training else 0.0
         z = self._products(h, p, generator)
         by_head = z.view(len(z), self.heads, -1)

@@ -164,7 +164,13 @@ def residual_layers(
         h: (n, d) what the first layer propagates: H₀, dropped.
         start: H₀ (n, d).
         weights: W (L, d, d).
+        alpha: α, the weight of the initial residual H₀.
+        theta: θ, from which θ_l = log(θ/l + 1).
         p: dropout on every layer's output; the caller passes 0 outside training.
+        generator: of the dropout.
+
+    Returns:
+        (n, d) output of the last layer.
     """
     result: Tensor = _ResidualLayers.apply(matrix, h, start, weights, alpha, theta, p, generator)
     return result

@@ -71,7 +71,14 @@ class GRAND(NetworkClassifier, hidden=32, epochs=5000, patience=200):
 
 
 def consistency(views: Tensor, temperature: float) -> Tensor:
-    """mean_s mean_i ‖p_si − p'_i‖² of (S, n, K) probabilities, p' ∝ (mean_s p_s)^(1/T) without a gradient.
+    """Consistency loss mean_s mean_i ‖p_si − p'_i‖², with p' ∝ (mean_s p_s)^(1/T) without a gradient.
+
+    Args:
+        views: p, (S, n, K) probabilities of S random propagations.
+        temperature: T; the lower, the sharper the targets p'.
+
+    Returns:
+        A scalar.
 
     >>> consistency(torch.tensor([[[0.8, 0.2]], [[0.6, 0.4]]]), 1.0).round(decimals=4)
     tensor(0.0200)
@@ -81,7 +88,14 @@ def consistency(views: Tensor, temperature: float) -> Tensor:
 
 
 def sharpened(probabilities: Tensor, temperature: float) -> Tensor:
-    """p^(1/T) with each row divided by its sum; by logarithms, since a power of a small number may be zero.
+    """p^(1/T), each row divided by its sum; computed by logarithms, since a power of a small number may be zero.
+
+    Args:
+        probabilities: p, (n, K).
+        temperature: T, above 0; below 1 it sharpens.
+
+    Returns:
+        (n, K), rows sum to 1.
 
     >>> sharpened(torch.tensor([[0.75, 0.25]]), 0.5)
     tensor([[0.9000, 0.1000]])
@@ -129,7 +143,16 @@ class RandomPropagation(nn.Module):
         return self._rest(x, None)
 
     def views(self, operators: GraphOperators, generator: torch.Generator, count: int) -> list[Tensor]:
-        """(n, K) logits of ``count`` random propagations."""
+        """Logits of several random propagations.
+
+        Args:
+            operators: of the graph.
+            generator: of the dropout.
+            count: number of propagations.
+
+        Returns:
+            (n, K) logits of each.
+        """
         return [self._rest(x, generator).logits for x in self._inputs(operators, generator, count)]
 
     def _inputs(self, operators: GraphOperators, generator: torch.Generator | None, count: int) -> list[Tensor]:

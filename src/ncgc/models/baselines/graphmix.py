@@ -92,11 +92,26 @@ class GraphMixNetwork(TwoLayerGCN):
     _labelled: tuple[TrainingData, Field] | None = None
 
     def field(self, operators: GraphOperators, nodes: Tensor) -> Field:
-        """What :meth:`at` needs to know of a graph for some nodes."""
+        """The receptive field of some nodes, for :meth:`at`.
+
+        Args:
+            operators: of the graph.
+            nodes: (l,) numbers.
+
+        Returns:
+            The receptive field through both layers.
+        """
         return receptive_field(operators, nodes)
 
     def labelled(self, data: TrainingData) -> Field:
-        """The field of the training nodes, made once."""
+        """The receptive field of the training nodes, made once.
+
+        Args:
+            data: what to train on.
+
+        Returns:
+            The receptive field, cached for the same ``data``.
+        """
         if self._labelled is None or self._labelled[0] is not data:
             self._labelled = data, self.field(data.operators, data.train)
         return self._labelled[1]
@@ -104,13 +119,29 @@ class GraphMixNetwork(TwoLayerGCN):
     def without_graph(
         self, operators: GraphOperators, nodes: Tensor, generator: torch.Generator | None = None
     ) -> Tensor:
-        """(l, hidden) ReLU(dropout(X)·W₀) of the nodes."""
+        """The first layer without Â: ReLU(dropout(X)·W₀).
+
+        Args:
+            operators: of the graph.
+            nodes: (l,) numbers.
+            generator: of the dropout.
+
+        Returns:
+            (l, hidden).
+        """
         features = operators.features.for_dropout.take(nodes)
         return torch.relu(linear(features.dropout(self.input_dropout, generator, self.training), self.first))
 
 
 def ramp(epoch: int, start: int, end: int) -> float:
-    """exp(−5·(1−r)²), r from 0 at ``start`` to 1 at ``end``.
+    """Weight of an epoch: exp(−5·(1−r)²), with r from 0 at ``start`` to 1 at ``end``.
+
+    Args:
+        epoch: counted from 0.
+        start, end: epochs between which the weight grows.
+
+    Returns:
+        From exp(−5) to 1.
 
     >>> [round(ramp(epoch, 500, 1000), 4) for epoch in (0, 500, 750, 1000)]
     [0.0067, 0.0067, 0.2865, 1.0]

@@ -46,6 +46,12 @@ class LabelSpreading(TransductiveClassifier):
 def symmetric_normalised(adjacency: sparse.csr_array) -> sparse.csr_array:
     """S = D^-½ A D^-½ in float64; the rows of isolated nodes stay zero.
 
+    Args:
+        adjacency: A, n×n, symmetric, without self-loops.
+
+    Returns:
+        S, n×n.
+
     >>> symmetric_normalised(sparse.csr_array([[0.0, 4.0], [4.0, 0.0]])).toarray()
     array([[0., 1.],
            [1., 0.]])

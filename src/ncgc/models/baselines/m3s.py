@@ -72,7 +72,18 @@ class M3S(SelfTraining):
 
 
 def aligned_clusters(embeddings: Tensor, nodes: Tensor, labels: Tensor, clusters: int, seed: int) -> Tensor:
-    """(n,) for every node the class whose mean over the labelled ``nodes`` is nearest to the centre of the node's cluster."""
+    """Cluster the nodes by k-means and give each cluster the class with the nearest mean embedding.
+
+    Args:
+        embeddings: (n, d).
+        nodes: (l,) labelled nodes, over which the class means are taken.
+        labels: (l,) their classes.
+        clusters: number of clusters.
+        seed: of k-means.
+
+    Returns:
+        (n,) the class of each node's cluster.
+    """
     number = min(clusters, embeddings.shape[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer clusters where nodes are the same

@@ -90,20 +90,54 @@ class MetaPN(NetworkClassifier, dropout=0.0, learning_rate=0.1, weight_decay=5e-
         return train_full_batch(network, optimizer, loss, evaluate, stopping, self.epochs, watch)
 
     def soft_loss(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """L_B of (b, K) logits and ỹ."""
+        """L_B, the cross-entropy on a batch with soft targets.
+
+        Args:
+            logits: (b, K).
+            targets: ỹ, (b, K).
+
+        Returns:
+            A scalar.
+        """
         return -self.loss_weight / logits.shape[1] * (targets * logits.log_softmax(dim=1)).sum()
 
     def rows(self, data: TrainingData, nodes: Tensor) -> Any:
-        """The features of some nodes."""
+        """The features of some nodes.
+
+        Args:
+            data: what to train on.
+            nodes: (b,) numbers.
+
+        Returns:
+            (b, D).
+        """
         return FeatureMatrix(data.graph.features[nodes.numpy()], dtype=data.operators.dtype)
 
     def passed(self, network: nn.Module, features: Any, drops: torch.Generator) -> Tensor:
-        """(b, K) logits of the MLP in training, on a batch of features."""
+        """The MLP's logits on a batch, with dropout.
+
+        Args:
+            network: in training mode.
+            features: (b, D) of :meth:`rows`.
+            drops: generator of the dropout.
+
+        Returns:
+            (b, K) logits.
+        """
         assert isinstance(network, PTANetwork)
         return network.layers(features.dropout(self.dropout, drops, network.training), drops).logits
 
     def meta_loss(self, network: nn.Module, batch: Batch, propagator: Propagator) -> Tensor:
-        """A number with the gradient, by the propagator's weights, of the cross-entropy that θ' gives the gold nodes."""
+        """A scalar whose gradient by the propagator's weights is that of the cross-entropy of θ' on the gold nodes.
+
+        Args:
+            network: with the weights θ; θ' is one step from there.
+            batch: its nodes and its gold nodes.
+            propagator: makes the targets ỹ.
+
+        Returns:
+            A scalar; only its gradient has a meaning.
+        """
         assert isinstance(network, PTANetwork)
         slopes = self._slopes(network, batch, propagator(batch.nodes).detach())
         total: Tensor = (propagator(batch.nodes) * slopes).sum()
@@ -141,7 +175,14 @@ class Propagator(nn.Module):
         self.start, self.steps = powers(data.operators.gcn, data.train, data.labels, classes, steps)
 
     def forward(self, nodes: Tensor) -> Tensor:
-        """(b, K) ỹ of some nodes."""
+        """The soft targets ỹ of some nodes.
+
+        Args:
+            nodes: (b,) numbers.
+
+        Returns:
+            (b, K).
+        """
         y = self.steps[nodes]
         scores = torch.relu(y @ self.inner + self.inner_bias) @ self.outer
         mixed: Tensor = (scores.softmax(dim=1) * y).sum(dim=1) + self.start[nodes]
@@ -159,7 +200,18 @@ class Batch:
 
 
 def powers(matrix: SparseMatrix, nodes: Tensor, labels: Tensor, classes: int, steps: int) -> tuple[Tensor, Tensor]:
-    """(n, K) one-hot labels Y⁰ of the given nodes, and (n, steps, K) with ÂᵏY⁰ for k = 1, 2, …"""
+    """One-hot labels Y⁰ and their propagations Âᵏ·Y⁰.
+
+    Args:
+        matrix: Â, n×n.
+        nodes: (l,) labelled nodes.
+        labels: (l,) their classes.
+        classes: number K of classes.
+        steps: number of propagations.
+
+    Returns:
+        Y⁰, (n, K), and (n, steps, K) with Âᵏ·Y⁰ for k = 1, 2, …
+    """
     start = torch.zeros(matrix.shape[0], classes, dtype=matrix.values.dtype)
     start[nodes, labels] = 1.0
     found = [start]
@@ -175,7 +227,16 @@ def _logits(features: FeatureMatrix, weights: Sequence[Tensor]) -> Tensor:
 
 @torch.no_grad()
 def slopes(features: FeatureMatrix, weights: Sequence[Tensor], direction: Sequence[Tensor]) -> Tensor:
-    """(b, K) d/dε log softmax(MLP(X; θ + ε·v)) at ε = 0, for θ = W₀, b₀, W₁, b₁ and v of the same shapes."""
+    """Directional derivative d/dε log softmax(MLP(X; θ + ε·v)) at ε = 0.
+
+    Args:
+        features: X, (b, D).
+        weights: θ = W₀, b₀, W₁, b₁.
+        direction: v, of the same shapes.
+
+    Returns:
+        (b, K).
+    """
     first, first_bias, second, second_bias = weights
     by_first, by_first_bias, by_second, by_second_bias = direction
     z = linear(features, first) + first_bias

@@ -61,7 +61,15 @@ class PageRankMLP(TwoLayerMLP):
         return personalised_pagerank(operators.gcn, z, self.alpha, self.steps)
 
     def smoothed(self, operators: GraphOperators, nodes: Tensor) -> Tensor:
-        """(l, D) rows of X̄."""
+        """Rows of the smoothed features X̄.
+
+        Args:
+            operators: of the graph.
+            nodes: (l,) numbers.
+
+        Returns:
+            (l, D).
+        """
         return smoothed_rows(operators, nodes, lambda z: self.propagate(operators, z))
 
     def forward(self, operators: GraphOperators, generator: torch.Generator | None = None) -> Output:

@@ -104,7 +104,14 @@ class NormPropNetwork(nn.Module):
 
 
 def simplex(classes: int, dimension: int) -> Tensor:
-    """(K, d) unit vectors with a cosine of −1/(K−1) between any two; d is at least K−1, columns beyond that are zero.
+    """Unit vectors with a cosine of −1/(K−1) between any two.
+
+    Args:
+        classes: number K of vectors.
+        dimension: d, raised to K−1 where it is lower; columns beyond that are zero.
+
+    Returns:
+        (K, d).
 
     >>> simplex(3, 2) @ simplex(3, 2).t()
     tensor([[ 1.0000, -0.5000, -0.5000],

@@ -99,7 +99,15 @@ class PTANetwork(TwoLayerMLP):
 
 
 def first_decays(network: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Adam's groups with an L2 penalty on the parameter called ``first`` alone."""
+    """Adam's parameter groups with an L2 penalty on the parameter ``first`` alone.
+
+    Args:
+        network: with a parameter of that name.
+        weight_decay: the penalty.
+
+    Returns:
+        The group that decays and the group that does not.
+    """
     parameters = dict(network.named_parameters())
     first = parameters.pop("first")
     return [
@@ -111,9 +119,20 @@ def first_decays(network: nn.Module, weight_decay: float) -> list[dict[str, Any]
 def propagated_labels(
     matrix: SparseMatrix, nodes: Tensor, labels: Tensor, classes: int, alpha: float, steps: int
 ) -> Tensor:
-    """(n, K) Y ← (1−α)·clamp(Â·Y) + α·Y⁰, ``steps`` times; clamping sets the given nodes to their one-hot labels.
+    """Propagated labels: Y ← (1−α)·clamp(Â·Y) + α·Y⁰, repeated; clamp sets the labelled nodes to their one-hot labels.
 
-    The rows of the other nodes do not sum to 1 and are not made to: a node that labels hardly reach counts little.
+    The rows of other nodes do not sum to 1 and are not normalised: a node that labels hardly reach counts little.
+
+    Args:
+        matrix: Â, n×n.
+        nodes: (l,) labelled nodes.
+        labels: (l,) their classes.
+        classes: number K of classes.
+        alpha: α, the weight of the one-hot labels Y⁰.
+        steps: number of repetitions.
+
+    Returns:
+        Y, (n, K).
     """
     start = torch.zeros(matrix.shape[0], classes, dtype=matrix.values.dtype)
     start[nodes, labels] = 1.0

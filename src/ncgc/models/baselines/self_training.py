@@ -58,20 +58,44 @@ class SelfTraining(GCN):
 
 
 def expansion(graph: Graph, layers: int = 2) -> float:
-    """η = n/d̄^layers: how many labels a GCN needs for every node to have one within its reach."""
+    """η = n/d̄^layers, the number of labels at which every node has one within reach of a GCN; d̄ is the mean degree.
+
+    Args:
+        graph: whose nodes and edges are counted.
+        layers: of the GCN.
+
+    Returns:
+        η.
+    """
     degree = graph.adjacency.nnz / graph.num_nodes
     return float(graph.num_nodes / max(degree, 1.0) ** layers)
 
 
 def additions(data: TrainingData, reach: float) -> Tensor:
-    """(K,) t_c = reach·η·(share of class c), at least 1 for a class that has a label, rounded down."""
+    """How many nodes of each class to add: t_c = reach·η·(fraction of the labels that are of class c), rounded down.
+
+    Args:
+        data: with the training labels.
+        reach: multiple of η to add; 0 adds none.
+
+    Returns:
+        (K,) t_c, at least 1 for a class with a label and 0 for one without.
+    """
     counts = torch.bincount(data.labels, minlength=data.num_classes)
     wanted = reach * expansion(data.graph) * counts / len(data.labels)
     return wanted.long().clamp_min(1) * (counts > 0) * (reach > 0)
 
 
 def most_confident(probabilities: Tensor, candidates: Tensor, counts: Tensor) -> Tensor:
-    """Of the (u,) candidates those of highest probability among all that are predicted class c, counts[c] for every c.
+    """The most confident candidates of each predicted class.
+
+    Args:
+        probabilities: (n, K).
+        candidates: (u,) node numbers.
+        counts: (K,) how many to take of each class.
+
+    Returns:
+        (t,) node numbers, class by class.
 
     >>> found = torch.tensor([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]])
     >>> most_confident(found, torch.arange(3), torch.tensor([1, 1]))
@@ -84,10 +108,25 @@ def most_confident(probabilities: Tensor, candidates: Tensor, counts: Tensor) ->
 
 
 def extended(data: TrainingData, nodes: Tensor, labels: Tensor) -> TrainingData:
-    """The same data with more nodes to train on."""
+    """The same data with more nodes to train on.
+
+    Args:
+        data: what to train on.
+        nodes: (t,) nodes to add.
+        labels: (t,) their classes.
+
+    Returns:
+        A copy.
+    """
     return replace(data, train=torch.cat([data.train, nodes]), labels=torch.cat([data.labels, labels]))
 
 
 def anew(method: NetworkClassifier, data: TrainingData, network: nn.Module) -> None:
-    """Give the network first weights again, other ones."""
+    """Draw the first weights of a network again.
+
+    Args:
+        method: makes networks.
+        data: whose generator of weights is used.
+        network: changed in place.
+    """
     network.load_state_dict(method.network(data).state_dict())

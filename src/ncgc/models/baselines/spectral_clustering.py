@@ -55,7 +55,15 @@ class SpectralClustering(NodeClassifier):
 
 
 def spectral_embeddings(adjacency: sparse.csr_array, dimensions: int, regularisation: float = 1.0) -> np.ndarray:
-    """(n, dimensions) rows of length 1 from the leading eigenvectors of the regularised, normalised A.
+    """Leading eigenvectors of the regularised, normalised adjacency, each row scaled to length 1.
+
+    Args:
+        adjacency: A, n×n, symmetric.
+        dimensions: number of eigenvectors.
+        regularisation: τ as a multiple of the mean degree; τ/n is added to every entry of A.
+
+    Returns:
+        (n, dimensions).
 
     >>> spectral_embeddings(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]), 1)
     array([[1.],

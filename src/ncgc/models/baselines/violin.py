@@ -27,7 +27,7 @@ _SURE = 0.9  # the confidence that is enough then
 
 
 class Violin(NetworkClassifier, hidden=16, dropout=0.6, epochs=300, patience=None):
-    """A GCN trained on a graph and on the same graph with virtual links, and to say the same on both (Xie et al., 2023).
+    """A GCN trained on a graph and on the same graph with virtual links, to predict the same on both (Xie et al., 2023).
 
     A GCN is trained first: ŷ are its classes, the given ones on the training nodes. Every epoch each node that it is sure of
     gets m links to nodes of the same ŷ, whichever. Loss: CE + α·mean_unlabelled ‖p − p'‖₁ + γ·mean_links ‖p'_u − p'_v‖₁ with
@@ -35,7 +35,7 @@ class Violin(NetworkClassifier, hidden=16, dropout=0.6, epochs=300, patience=Non
     from, ŷ is predicted anew. The labels are predicted without links.
 
     The authors choose the confidence that is enough on validation labels. Ours is from training labels: a GCN fitted on two
-    thirds of every class shows at which confidence it is right often enough (δ) on the last third, and as large a share of
+    thirds of every class shows at which confidence it is right often enough (δ) on the last third, and as large a fraction of
     all nodes is then linked; with fewer than 10 nodes held out the confidence is 0.9.
 
     >>> from ncgc import load_dataset
@@ -121,7 +121,15 @@ class Violin(NetworkClassifier, hidden=16, dropout=0.6, epochs=300, patience=Non
         return train_full_batch(network, optimizer, loss, evaluate, stopping, self.epochs, notice)
 
     def linked(self, data: TrainingData, links: Tensor) -> Any:
-        """The graph with (2, l) virtual links, as the network takes it."""
+        """The graph with virtual links, in the form that the network takes.
+
+        Args:
+            data: what to train on.
+            links: (2, l) node numbers.
+
+        Returns:
+            The operators of that graph.
+        """
         return with_links(data.operators, links)
 
     def _loss(self, data: TrainingData, network: nn.Module, links: Tensor) -> dict[str, Tensor]:
@@ -171,7 +179,15 @@ def _probabilities(network: nn.Module, data: TrainingData) -> Tensor:
 
 
 def thirds(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Places of (l,) labels: two thirds of each class, rounded up, and the rest."""
+    """Split labels at random, class by class: a third, rounded down, is held out.
+
+    Args:
+        labels: (l,) classes.
+        generator: of the order.
+
+    Returns:
+        Positions in ``labels`` of those that are kept and of those held out.
+    """
     kept, held = [], []
     for c in labels.unique():
         places = (labels == c).nonzero().squeeze(1)
@@ -183,9 +199,19 @@ def thirds(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
 
 
 def sure_share(probabilities: Tensor, nodes: Tensor, labels: Tensor, accuracy: float) -> float:
-    """The share of all nodes at or above the lowest of 0, 0.1, … at which more than ``accuracy`` of ``nodes`` are right.
+    """The fraction of all nodes that are predicted with enough confidence.
 
-    Where that is nowhere so, the confidence at which most of them are.
+    Enough is the lowest of 0, 0.1, … at or above which more than ``accuracy`` of the held-out nodes are predicted
+    correctly; if there is none, the confidence with the highest accuracy.
+
+    Args:
+        probabilities: (n, K).
+        nodes: (m,) held-out nodes.
+        labels: (m,) their classes.
+        accuracy: from 0 to 1.
+
+    Returns:
+        From 0 to 1.
     """
     confidence, predicted = probabilities.max(dim=1)
     tenths = (confidence * 10).long()
@@ -201,7 +227,15 @@ def sure_share(probabilities: Tensor, nodes: Tensor, labels: Tensor, accuracy: f
 
 
 def with_links(operators: GraphOperators, links: Tensor) -> GraphOperators:
-    """The operators of the graph with (2, l) more edges, each of the mean weight; features are shared."""
+    """The operators of a graph with more edges, each of the mean weight; the features are not copied.
+
+    Args:
+        operators: of the graph.
+        links: (2, l) ends of the new edges; edges that exist already stay as they are.
+
+    Returns:
+        A copy with another Â.
+    """
     adjacency = operators.graph.adjacency
     weight = float(adjacency.data.mean()) if adjacency.nnz else 1.0
     rows, columns = (torch.cat([links[0], links[1]]).numpy(), torch.cat([links[1], links[0]]).numpy())

@@ -34,7 +34,14 @@ class Loss:
 
     @classmethod
     def of(cls, found: Tensor | dict[str, Tensor]) -> Loss:
-        """From one number, or from named parts that are summed."""
+        """Convert what a loss function returned.
+
+        Args:
+            found: a scalar, or named parts to be summed.
+
+        Returns:
+            The loss.
+        """
         if isinstance(found, dict):
             return cls(found, torch.stack(list(found.values())).sum())
         return cls({}, found)

@@ -12,10 +12,10 @@ import torch
 
 from ncgc.graph import Graph
 from ncgc.graph.features import FeatureNormalizer
-from ncgc.nn import SOGN, GraphOperators, Output
+from ncgc.nn import BACKBONES, SOGN, GraphOperators, Output
 from ncgc.training.checkpoint import Peers, Single
 from ncgc.training.engines.full_batch import FullBatch, evaluate_graph, ncgc_full_batch
-from ncgc.training.engines.partition.engine import LocalLayout, Partition, check_partition
+from ncgc.training.engines.partition.engine import LocalLayout, Partition, check_trains
 from ncgc.training.engines.partition.halo import WHOLE, Ownership
 from ncgc.training.engines.partition.inference import evaluate_by_rows
 from ncgc.training.engines.partition.part_operators import PartSource
@@ -38,10 +38,18 @@ class Placement(Protocol):
     complete: bool
 
     @property
-    def ids(self) -> torch.Tensor: ...
+    def ids(self) -> torch.Tensor:
+        """(m,) numbers of this process's nodes."""
 
     def seeds(self, drawn: np.ndarray) -> list[int]:
-        """The seeds that were drawn, the same in every process."""
+        """Make the random seeds equal in every process.
+
+        Args:
+            drawn: (k,) seeds that this process drew.
+
+        Returns:
+            The k seeds to use.
+        """
 
     def place(self, graph: Graph, parameters: dict[str, Any]) -> FeatureNormalizer:
         """Prepare the graph; called first.
@@ -63,13 +71,30 @@ class Placement(Protocol):
         Args:
             learner: with NCGC's self-supervision.
             seed: of the dropout.
+
+        Returns:
+            The engine, full-batch or by partitions as the parameters require.
         """
 
     def watching(self, watch: Watcher | None) -> Watcher | None:
-        """The watcher to call after every epoch."""
+        """The watcher to call after every epoch.
+
+        Args:
+            watch: the user's.
+
+        Returns:
+            That watcher, or one that also measures communication and then calls it.
+        """
 
     def output(self, network: SOGN) -> Output:
-        """The evaluation pass over all nodes, after training."""
+        """The evaluation pass over all nodes, after training.
+
+        Args:
+            network: trained.
+
+        Returns:
+            (n, d) embeddings and (n, K) logits, where this process is ``complete``.
+        """
 
     def finish(self) -> Any:
         """What training cost, where that is measured."""
@@ -94,7 +119,7 @@ class OneProcess:
 
     def place(self, graph: Graph, parameters: dict[str, Any]) -> FeatureNormalizer:
         if parameters["batch"] == "partitions":
-            check_partition(parameters)
+            check_trains(parameters, "by parts", BACKBONES, ", or batch='full'")
         self.graph, self.parameters = graph, parameters
         self.normalizer = FeatureNormalizer.fit(graph, parameters["features"])
         return self.normalizer

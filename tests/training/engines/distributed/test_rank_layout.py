@@ -51,7 +51,7 @@ def test_parts_on_many_processes_are_parts_on_one(make_planted, in_processes, nc
     for number, options in enumerate(KINDS):
         model = NCGC(**(BY_PARTS | options))
         layout = ncgc_trainer(model, *planted, Group()).engine.layout
-        assert bool(layout.label_blocks) == (most > 0 and options.get("backbone", "gcn") in labelled.BACKBONES)
+        assert bool(layout.label_blocks) == (most > 0 and options.get("backbone", "gcn") in labelled.SUPPORTED)
         model.fit(*planted, group=Group())
         for found in ranks:
             losses, best, _ = found[number]

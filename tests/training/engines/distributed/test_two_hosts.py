@@ -95,7 +95,7 @@ def test_two_hosts_are_one(hosts, raw_processes, tmp_path):
                 os.killpg(job.pid, signal.SIGKILL)
                 job.wait()
     assert [job.returncode for job in jobs] == [0, 0], said
-    assert "2: 898–899 nodes" in said[0]  # of both hosts, told by the first
+    assert "2: 898–899 nodes" in said[0]  # of both hosts, printed by the first
     assert "nodes" not in said[1]
     alone = raw_processes(lambda: main([*QUICK, "--out", str(tmp_path / "one"), "--quiet"]), 2, None)
     assert alone == [(True, 0), (True, 0)]

@@ -60,7 +60,14 @@ class Meter:
         self.marks = [group.traffic.copy()]
 
     def watching(self, watch: Watcher | None) -> Watcher:
-        """A watcher that records at the end of every epoch and then calls ``watch``."""
+        """Record the traffic at the end of every epoch.
+
+        Args:
+            watch: another watcher to call after each record.
+
+        Returns:
+            The watcher for the trainer.
+        """
 
         def watched(epoch: int, quantities: dict[str, float]) -> None:
             self.marks = [self.marks[-1], self.group.traffic.copy()]

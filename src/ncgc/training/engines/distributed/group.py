@@ -41,12 +41,24 @@ class Traffic:
     messages: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RECEIVERS, 0))
 
     def add(self, receiver: str, values: Tensor) -> None:
-        """Count one message."""
+        """Count one message.
+
+        Args:
+            receiver: who gets it, a key of ``sent``.
+            values: its content.
+        """
         self.sent[receiver] += values.numel() * values.element_size()
         self.messages[receiver] += 1
 
     def since(self, earlier: Traffic) -> Traffic:
-        """What was sent since ``earlier``, a :meth:`copy` of this."""
+        """The traffic after an earlier moment.
+
+        Args:
+            earlier: a :meth:`copy` made then.
+
+        Returns:
+            Bytes and messages since.
+        """
         return Traffic(
             {name: number - earlier.sent[name] for name, number in self.sent.items()},
             {name: number - earlier.messages[name] for name, number in self.messages.items()},
@@ -127,15 +139,36 @@ class Group:
     # ---------------------------------------------------------------- messages
 
     def summed(self, values: Tensor) -> Tensor:
-        """The entry-wise sum over all processes, of any shape, the same to the bit in each."""
+        """The entry-wise sum over all processes, equal to the bit in each.
+
+        Args:
+            values: of this process, of any shape; the same shape in every process.
+
+        Returns:
+            Of the same shape, without a gradient.
+        """
         return self._reduced(values, dist.ReduceOp.SUM)
 
     def highest(self, values: Tensor) -> Tensor:
-        """The entry-wise maximum over all processes, of any shape."""
+        """The entry-wise maximum over all processes.
+
+        Args:
+            values: of this process, of any shape; the same shape in every process.
+
+        Returns:
+            Of the same shape, without a gradient.
+        """
         return self._reduced(values, dist.ReduceOp.MAX)
 
     def from_first(self, values: Tensor) -> Tensor:
-        """The first process's values in all of them; the others pass any tensor of the same shape and type."""
+        """Broadcast the values of the first process.
+
+        Args:
+            values: to send, in the first process; any tensor of the same shape and type in the others.
+
+        Returns:
+            The values of the first process.
+        """
         values = values.detach().clone().contiguous()
         if self.size > 1:
             with self._guarded():
@@ -157,7 +190,14 @@ class Group:
         return self.exchange_begun(rows, send, receive)()
 
     def exchange_begun(self, rows: Tensor, send: list[int], receive: list[int]) -> Callable[[], Tensor]:
-        """Start :meth:`exchanged`; the function that is returned waits for the rows."""
+        """Start :meth:`exchanged` without waiting for it.
+
+        Args:
+            rows, send, receive: as there.
+
+        Returns:
+            A function that waits for the rows and returns them.
+        """
         if self.size == 1:
             return lambda: rows
         out, rows = rows.new_empty((sum(receive), *rows.shape[1:])), rows.contiguous()
@@ -173,7 +213,14 @@ class Group:
         return arrived
 
     def gathered(self, rows: Tensor) -> list[Tensor]:
-        """The rows (m_r, …) of every process, in the first process; an empty list in the others."""
+        """Collect rows in the first process.
+
+        Args:
+            rows: (m_r, …) of this process; the number of rows may differ between processes.
+
+        Returns:
+            The rows of every process, by rank; an empty list in all but the first.
+        """
         counts = self.counts(len(rows))
         if self.size == 1:
             return [rows]
@@ -191,7 +238,14 @@ class Group:
             return found
 
     def give(self, values: Tensor, rank: int) -> None:
-        """Send a vector or matrix to one process, which calls :meth:`taken`; its type and shape go ahead of it."""
+        """Send a vector or matrix to one process, which calls :meth:`taken`.
+
+        Type and shape are sent first, so that the receiver need not know them.
+
+        Args:
+            values: to send.
+            rank: of the receiver.
+        """
         shape = [*values.shape, 0][:2]
         with self._guarded():
             dist.send(torch.tensor([_TYPES.index(values.dtype), values.dim(), *shape]), rank)
@@ -211,7 +265,14 @@ class Group:
         return values
 
     def counts(self, number: int) -> list[int]:
-        """The number of each process, by rank, in all processes."""
+        """Exchange a number with all processes.
+
+        Args:
+            number: of this process.
+
+        Returns:
+            The number of each process, by rank.
+        """
         numbers = torch.zeros(self.size, dtype=torch.int64)
         numbers[self.rank] = number
         counts: list[int] = self.summed(numbers).tolist()

@@ -58,7 +58,15 @@ class HaloPlan:
         return self.group.exchange_begun(own[self.rows], self.send, self.receive)
 
     def give_back(self, own: Tensor, halo: Tensor) -> Tensor:
-        """Add the (h, d) rows of every process's halo to the (m, d) own rows of their owners, in place."""
+        """Add the rows of every process's halo to the rows of their owners.
+
+        Args:
+            own: (m, d) own rows, changed in place.
+            halo: (h, d) rows of the halo, in :attr:`order`.
+
+        Returns:
+            ``own``.
+        """
         return own.index_add_(0, self.rows, self.group.exchanged(halo, self.receive, self.send))
 
 

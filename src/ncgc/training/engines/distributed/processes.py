@@ -20,12 +20,12 @@ from ncgc.training.engines.distributed.rank_operators import RankOperators
 from ncgc.training.engines.distributed.scatter import GraphSummary, scatter_rows
 from ncgc.training.engines.full_batch import FullBatch, ncgc_full_batch
 from ncgc.training.engines.partition import WHOLE, Ownership, check_pymetis, partition
-from ncgc.training.engines.partition.engine import Partition
+from ncgc.training.engines.partition.engine import Partition, check_trains
 from ncgc.training.engines.partition.part_operators import PartSource
 from ncgc.training.history import Watcher
 from ncgc.training.learner import Learner
 
-BACKBONES = ("gcn", "sage", "gcnii", "appnp")  # whose layers exchange halos; gat needs both ends of an edge
+SUPPORTED = ("gcn", "sage", "gcnii", "appnp")  # whose layers exchange halos; gat needs both ends of an edge
 
 
 class SeveralProcesses:
@@ -47,6 +47,7 @@ class SeveralProcesses:
 
     @property
     def ids(self) -> torch.Tensor:
+        """(m,) numbers of this process's nodes."""
         return torch.from_numpy(self.operators.part.owned)
 
     def seeds(self, drawn: np.ndarray) -> list[int]:
@@ -54,7 +55,7 @@ class SeveralProcesses:
         return found
 
     def place(self, graph: Graph, parameters: dict[str, Any]) -> FeatureNormalizer:
-        check_distributed(parameters)
+        check_trains(parameters, "in several processes", SUPPORTED)
         self.graph, self.parameters = graph, parameters
         self.normalizer = _shared_normalizer(graph, parameters["features"], self.group)
         self.source, by_parts = PartSource(graph, self.normalizer), parameters["batch"] == "partitions"
@@ -113,20 +114,3 @@ def shared_parts(graph: Graph, group: Group, parts: int) -> np.ndarray:
     found = partition(graph.adjacency, parts) if group.first else np.zeros(graph.num_nodes, dtype=np.int32)
     shared: np.ndarray = group.from_first(torch.from_numpy(found)).numpy()
     return shared
-
-
-def check_distributed(parameters: dict[str, Any]) -> None:
-    """Check that parameters of NCGC train in several processes.
-
-    Args:
-        parameters: all of them, by name.
-
-    Raises:
-        ParameterError: for a backbone or norm that does not.
-    """
-    if parameters["backbone"] not in BACKBONES:
-        raise ParameterError(
-            f"The backbone {parameters['backbone']!r} does not train in several processes yet; take {', '.join(BACKBONES)}."
-        )
-    if parameters["norm"] == "batch":
-        raise ParameterError("norm='batch' does not train in several processes yet; take 'layer' or none.")

@@ -18,7 +18,7 @@ from ncgc.training.engines.distributed.rank_operators import RankOperators
 from ncgc.training.engines.partition.engine import CACHED
 from ncgc.training.engines.partition.halo import Part, make_part
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
-from ncgc.training.engines.partition.label_blocks import BACKBONES, MOST, WIDER, LabelOperators
+from ncgc.training.engines.partition.label_blocks import MOST, SUPPORTED, WIDER, LabelOperators
 from ncgc.training.engines.partition.part_operators import Cache, PartOperators, PartSource
 from ncgc.training.engines.partition.running_totals import Totals
 from ncgc.training.learner import Learner
@@ -106,7 +106,7 @@ class RankLayout:
         network, objective, reduction = learner.network, learner.supervision.objective, learner.reduction
         found: dict[int, np.ndarray] = {}
         seen, too_large = 0, False
-        if network.backbone in BACKBONES and objective.settings.label_loss_weight > 0:
+        if network.backbone in SUPPORTED and objective.settings.label_loss_weight > 0:
             for part in np.unique(part_of[self.labelled]).tolist():
                 nodes = np.sort(self.labelled[part_of[self.labelled] == part])
                 size = len(make_part(self.source.graph.adjacency, nodes, len(network.convs)).nodes)
@@ -126,9 +126,6 @@ class RankLayout:
         with self._fetched.recording():
             output: Output = network(self.rank_operators, embeddings=False)
         return output
-
-    def output(self, network: SOGN) -> Output:
-        return self.rank_operators.gathered_output(network)
 
 
 class SharedTotals(Totals):

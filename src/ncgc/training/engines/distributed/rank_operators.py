@@ -44,7 +44,15 @@ class AllReduce(Reduction):
         return self.group.highest(values)
 
     def rows(self, values: Tensor, index: Tensor) -> Tensor:
-        """The rows ``index`` of all nodes, each sent by its owner: len(index)·d numbers, so take a sample."""
+        """Rows of the whole graph by their global numbers, each sent by its owner.
+
+        Args:
+            values: (m, d) own rows.
+            index: (k,) global numbers, the same in every process. A message has k·d numbers, so take a sample.
+
+        Returns:
+            (k, d).
+        """
         wanted, order = index.sort()
         place = torch.searchsorted(wanted, self.ids).clamp_max_(max(len(wanted) - 1, 0))
         mine = wanted[place] == self.ids if len(wanted) else torch.zeros_like(self.ids, dtype=torch.bool)

@@ -45,7 +45,14 @@ class GraphSummary(Graph):
 
     @classmethod
     def of(cls, graph: Graph) -> GraphSummary:
-        """The summary of a graph."""
+        """The summary of a graph.
+
+        Args:
+            graph: the whole graph.
+
+        Returns:
+            Its summary, without edges and features.
+        """
         return cls(
             **_nowhere(graph.num_nodes, graph.num_features),
             labels=graph.labels,

@@ -9,7 +9,7 @@ after every epoch is exact, so pseudo-labels, Sinkhorn's columns, the prior and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ncgc.errors import ParameterError
 from ncgc.losses import embedded_clustering_loss, hard_cross_entropy, soft_cross_entropy, student_t
-from ncgc.nn import BACKBONES, SOGN, Output
+from ncgc.nn import SOGN, Output
 from ncgc.ops import RowGenerator
 from ncgc.training.engines.partition.halo import Ownership
 from ncgc.training.engines.partition.historical_embeddings import HistoricalEmbeddings
@@ -63,13 +63,24 @@ class Layout(Protocol):
     history: HistoricalEmbeddings
 
     def operators(self, number: int) -> PartOperators:
-        """A part with its halo, or a block of labels with its receptive field."""
+        """The operators of a part with its halo, or of a block of labels with its receptive field.
+
+        Args:
+            number: of the part or block.
+
+        Returns:
+            The operators, cached where memory allows.
+        """
 
     def evaluate(self, network: SOGN) -> Output:
-        """The evaluation pass over this process's nodes; ``history`` keeps the right-hand side of every product."""
+        """The evaluation pass over this process's nodes; ``history`` keeps the right-hand side of every product.
 
-    def output(self, network: SOGN) -> Output:
-        """(n, d) embeddings and (n, K) logits of all nodes; of the own nodes in all but the first process."""
+        Args:
+            network: in evaluation mode.
+
+        Returns:
+            (m, d) embeddings, not propagated in a decoupled network, and (m, K) logits.
+        """
 
 
 class Partition:
@@ -279,22 +290,22 @@ class LocalLayout:
     def evaluate(self, network: SOGN) -> Output:
         return evaluate_by_rows(network, self.source, embeddings=False, history=self.history)
 
-    def output(self, network: SOGN) -> Output:
-        return evaluate_by_rows(network, self.source)
 
-
-def check_partition(parameters: Mapping[str, Any]) -> None:
-    """Check that parameters of NCGC train by parts.
+def check_trains(parameters: Mapping[str, Any], how: str, backbones: Sequence[str], remedy: str = "") -> None:
+    """Check that NCGC trains in some other way than in full batch in one process.
 
     Args:
-        parameters: all of them, by name.
+        parameters: those of NCGC, all of them, by name.
+        how: the way, in words, such as "by parts".
+        backbones: those that train in this way.
+        remedy: what else would help, for the message.
 
     Raises:
         ParameterError: for a backbone or norm that does not.
     """
-    if parameters["backbone"] not in BACKBONES:
+    if parameters["backbone"] not in backbones:
         raise ParameterError(
-            f"The backbone {parameters['backbone']!r} does not train by parts yet; take {', '.join(BACKBONES)}, or batch='full'."
+            f"The backbone {parameters['backbone']!r} does not train {how} yet; take {', '.join(backbones)}{remedy}."
         )
     if parameters["norm"] == "batch":
-        raise ParameterError("norm='batch' does not train by parts yet; take 'layer' or none, or batch='full'.")
+        raise ParameterError(f"norm='batch' does not train {how} yet; take 'layer' or none{remedy}.")

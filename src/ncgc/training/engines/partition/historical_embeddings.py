@@ -79,13 +79,26 @@ class HistoricalEmbeddings:
         return place[nodes], len(self.nodes)
 
     def place(self, number: int, rows: int, columns: int) -> Tensor:
-        """(rows, columns) buffer for the right-hand side of a product; the same one in every evaluation pass."""
+        """A buffer for the right-hand side of a product; the same one in every evaluation pass.
+
+        Args:
+            number: of the product in the forward pass, from 0.
+            rows, columns: shape of the right-hand side.
+
+        Returns:
+            (rows, columns), to be filled by the caller.
+        """
         if number == len(self.products):
             self.products.append(torch.from_numpy(buffer(rows, columns)))
         return self.products[number]
 
     def keep(self, number: int, whole: Tensor) -> None:
-        """Remember the (n, d) right-hand side of a product without a copy."""
+        """Store the right-hand side of a product without a copy.
+
+        Args:
+            number: of the product in the forward pass, from 0.
+            whole: (n, d) right-hand side.
+        """
         self.products[number:] = [whole, *self.products[number + 1 :]]
 
     def begin(self) -> None:

@@ -22,7 +22,7 @@ from ncgc.ops import SparseMatrix
 from ncgc.training.engines.partition.halo import make_part
 from ncgc.training.engines.partition.part_operators import PartOperators, PartSource
 
-BACKBONES = ("gcn", "sage")  # the others see too far (appnp, gcnii) or need both ends of an edge (gat)
+SUPPORTED = ("gcn", "sage")  # the others see too far (appnp, gcnii) or need both ends of an edge (gat)
 WIDER = 8  # times the nodes of a part that a block may see: of most of them only the features are needed
 MOST = 1.0  # times the nodes of the graph that all blocks may see: beyond that the labels stay in their parts
 
@@ -93,7 +93,7 @@ def label_blocks(network: SOGN, adjacency: sparse.csr_array, labelled: np.ndarra
     Returns:
         The nodes of each block, ascending; an empty list where the blocks would cost more than the parts.
     """
-    if network.backbone not in BACKBONES or not len(labelled):
+    if network.backbone not in SUPPORTED or not len(labelled):
         return []
     return _halved(adjacency, np.sort(labelled), len(network.convs), WIDER * part)
 

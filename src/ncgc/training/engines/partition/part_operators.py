@@ -53,15 +53,30 @@ class PartSource:
 
     @cached_property
     def loops(self) -> sparse.csr_array:
+        """A + I (n×n)."""
         return with_self_loops(self.graph.adjacency)
 
     def features(self, nodes: np.ndarray | slice) -> FeatureMatrix:
-        """(m, D) the normalised features of these nodes."""
+        """The normalised features of some nodes.
+
+        Args:
+            nodes: (m,) numbers, or a range.
+
+        Returns:
+            (m, D).
+        """
         rows = self._normalised[nodes]
         return FeatureMatrix(rows if sparse.issparse(rows) or rows.flags.writeable else rows.copy())
 
     def rows(self, nodes: np.ndarray) -> Features:
-        """(m, D) the normalised features of these nodes as an array; nothing is kept for the next call."""
+        """The normalised features of some nodes as an array; nothing is cached for the next call.
+
+        Args:
+            nodes: (m,) numbers.
+
+        Returns:
+            (m, D).
+        """
         rows = replace(
             self.graph, features=self.graph.features[nodes]
         )  # a row is normalised by itself and the fitted mean
@@ -202,7 +217,15 @@ class Cache:
         self._kept: dict[int, Sized] = {}
 
     def get(self, number: int, make: Callable[[], Kept]) -> Kept:
-        """Return the item with a number, made by ``make`` and cached if it fits where it is not there yet."""
+        """Get an item, making it if it is not cached.
+
+        Args:
+            number: of the item.
+            make: makes it.
+
+        Returns:
+            The item, which is cached from now on if it fits.
+        """
         if number in self._kept:
             return self._kept[number]  # type: ignore[return-value]
         made = make()

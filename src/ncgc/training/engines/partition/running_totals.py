@@ -73,7 +73,11 @@ class Totals:
         return dict(self.table)
 
     def load(self, table: Mapping[str, Tensor]) -> None:
-        """Take over (P, …) sums of all parts by name; other names are kept."""
+        """Restore the sums of a checkpoint; sums under other names stay.
+
+        Args:
+            table: (P, …) sums of all parts, by name.
+        """
         for name, parts in table.items():
             self.table[name], self._sums[name] = parts.clone(), parts.sum(0)
             self._seen[name] = set(range(len(self.owned)))
