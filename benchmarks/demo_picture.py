@@ -36,7 +36,7 @@ def main() -> None:
     notes = Table.grid(padding=(0, 2))
     notes.add_column(style="bold cyan")
     notes.add_row("digits", graph_line(graph))
-    notes.add_row("task", "10 labels, one a class; name the other 1,687\n")
+    notes.add_row("task", "10 labels, one per class; label the other 1,687\n")
     console.print(notes, highlight=False)
     console.print(table(outcomes, WIDTH))
     drawn = console.export_svg(title="ncgc demo")

@@ -1,1 +1,1 @@
-"""The benchmarks behind every measured table: plans of runs, their store, tables, figures, speed, and how training scales."""
+"""The benchmarks behind every measured table: plans of runs, their store, tables, figures, speed and scaling."""

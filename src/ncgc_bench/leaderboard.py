@@ -1,4 +1,4 @@
-"""The leaderboard: a ranking of all methods, NCGC's wins and losses, and our results beside those of a method's authors."""
+"""The leaderboard: a ranking of all methods, NCGC's wins and losses, and our results beside the authors' own."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ncgc_bench.tables import Experiment, cell_text, difference_text
 def ranking(experiment: Experiment, store: Store) -> Table:
     """Test accuracy of each method, the best mean over the data sets first; its seconds and its memory.
 
-    Seconds are the mean over the data sets, memory the largest. A method that lacks a data set, or runs on it, has no mean;
-    it is ranked by its distance to the best complete method on the data sets it has.
+    Seconds are the mean over the data sets, memory the largest. A method that lacks a data set, or runs on it, has no
+    mean; it is ranked by its distance to the best complete method on the data sets it has.
 
     Args:
         experiment: the plan.
@@ -49,9 +49,12 @@ def ranking(experiment: Experiment, store: Store) -> Table:
 
 
 def standings(experiment: Experiment, store: Store) -> Table | None:
-    """The reference minus each method on the same splits, and on how many data sets the interval is above 0 and below it.
+    """The reference minus each method on the same splits, with the data sets won, lost and open.
 
-    The interval is Student's: it keeps its confidence with five pairs, where the bootstrap's is too short to speak of a win.
+    A data set is won where the interval is above 0, and lost where it is below.
+
+    The interval is Student's: it keeps its confidence with five pairs, where the bootstrap's is too short to speak of a
+    win.
 
     Args:
         experiment: the plan; its first reference is compared with all other rows.

@@ -1,7 +1,7 @@
 """The experiments as lists of runs: a table, the ablation, sweeps, accuracy against labels, the leaderboard.
 
-A plan assigns every run to a cell of a table. Nothing is stored about plans: a table is a plan whose runs are found in the
-store, so it can only show runs made with exactly the settings it names.
+A plan assigns every run to a cell of a table. Nothing is stored about plans: a table is a plan whose runs are found in
+the store, so it can only show runs made with exactly the settings it names.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class Entry:
         run: the run.
         dataset: name of the data set.
         split: kind of its split.
-        variant: a name of :data:`VARIANTS` or :data:`ABLATION`, the swept parameter, or the method if it has no backbone.
+        variant: a name of :data:`VARIANTS` or :data:`ABLATION`, the swept parameter, or the method if it has no
+            backbone.
         backbone: None for a method without one.
         settings: name of the settings, or of the study.
         value: of the swept parameter, or the number of labels per class.

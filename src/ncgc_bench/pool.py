@@ -110,7 +110,7 @@ def _outcome(run: RunSpec, future: Future[dict[str, Any]]) -> Outcome:
 
 @contextmanager
 def _interrupt_held() -> Iterator[None]:
-    """Inside, Ctrl-C waits: raised within the pool's own code it could leave a lock taken for ever, or a line half written.
+    """Inside, Ctrl-C waits: within the pool's own code it could leave a lock taken for ever or a line half written.
 
     A terminal sends it to the whole group of processes; a child begun in here inherits the mask and ignores it.
     """

@@ -1,4 +1,4 @@
-"""Published results to compare with: the paper's tables and figures, and those of other methods' authors (published.toml)."""
+"""Published results to compare with, from published.toml: the paper's own, and those of other methods' authors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def published(table: str, dataset: str, backbone: str, variant: str) -> tuple[fl
         table: "main", with the variants of `plans.VARIANTS`, or "ablation", with those of `plans.ABLATION`.
         dataset: name of the data set.
         backbone: name of the backbone.
-        variant: "plain" stands for the paper's starred rows (GCN*, GAT*, GraphSAGE*) and its only rows for GCNII and APPNP.
+        variant: "plain" stands for the paper's starred rows (GCN*, GAT*, GraphSAGE*) and its only rows for GCNII and
+            APPNP.
 
     Returns:
         Mean and standard deviation of the test accuracy in per cent; None where the paper has no such cell.

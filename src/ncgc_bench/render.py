@@ -19,7 +19,7 @@ class Table:
         title: above it.
         head: titles of the columns.
         rows: as many strings each.
-        labels: the first so many columns name the row, the others hold numbers.
+        labels: how many of the first columns name the row; the others hold numbers.
     """
 
     title: str

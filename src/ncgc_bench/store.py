@@ -1,4 +1,4 @@
-"""The store of runs: one JSON line a run in a folder of .jsonl files; a run that is in any of them is done."""
+"""The store of runs: one JSON line per run in a folder of .jsonl files; a run that is in any of them is done."""
 
 from __future__ import annotations
 

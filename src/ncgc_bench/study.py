@@ -75,7 +75,7 @@ def read_study(path: str | Path) -> list[VariantRuns]:
     seeds = _listed(study, "seeds", int, path, range(FIRST_SEED, FIRST_SEED + 4))
     if min(seeds) < FIRST_SEED:
         raise ParameterError(
-            f"The study {path} has the seed {min(seeds)}; the splits below {FIRST_SEED} are for tables, choose on others."
+            f"The study {path} has the seed {min(seeds)}; seeds below {FIRST_SEED} are for tables, use higher ones."
         )
     found = []
     for dataset in datasets:

@@ -184,7 +184,7 @@ def difference(one: Cell, other: Cell, interval: Interval | None = None) -> Diff
 def bootstrap_interval(
     values: Sequence[float] | np.ndarray, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[float, float]:
-    """Percentile bootstrap of the mean: the (1−level)/2 and (1+level)/2 quantiles of means of resamples with replacement.
+    """Percentile bootstrap of the mean: the (1−level)/2 and (1+level)/2 quantiles of the means of resamples.
 
     It draws from a generator of its own, so the same values give the same interval. With few values it is too short: of
     normal values, 3, 5 and 10 hold the true mean in about 75, 84 and 89 of 100 cases.
@@ -236,8 +236,8 @@ def student_interval(values: Sequence[float] | np.ndarray, level: float = LEVEL)
 def contrasts(cells: Grid) -> list[tuple[Row, Row]]:
     """Which rows are compared.
 
-    A reference is compared with every other row of its backbone and with the methods without one. A study, whose rows have
-    neither backbones nor a reference, compares every variant with the first.
+    A reference is compared with every other row of its backbone and with the methods without one. A study, whose rows
+    have neither backbones nor a reference, compares every variant with the first.
 
     Args:
         cells: the grid with its rows and references.

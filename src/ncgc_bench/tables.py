@@ -1,4 +1,4 @@
-"""The tables of an experiment: accuracy with the paper's beside it, paired differences, and notes on the runs behind them."""
+"""The tables of an experiment: accuracy beside the paper's, paired differences, and notes on the runs."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_processes_end_with_what_started_them():
         child = int(said.readline())
         os.kill(launcher, signal.SIGKILL)
         os.waitpid(launcher, 0)
-        assert said.read() == "Error: Process 0 of 1 ends, since what started it is gone.\n"
+        assert said.read() == "Error: Process 0 of 1 ends because its launcher is gone.\n"
     awaited(lambda: not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2])
 
 

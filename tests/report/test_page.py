@@ -155,7 +155,7 @@ def test_the_sections_come_in_their_order(full_data):
     titles = re.findall(r"<h2[^>]*>([^<]*)</h2>", render_report(full_data()))
     assert titles == [
         "Map", "Class shares", "Training", "Confidence", "Reliability", "Confusion",
-        "Worth labelling next", "What was read", "Settings", "How to repeat",
+        "Worth labelling next", "How the tables were read", "Settings", "How to repeat",
     ]  # fmt: skip
 
 
@@ -163,7 +163,9 @@ def test_sentences_say_what_was_found(full_data):
     page = html.unescape(render_report(full_data()))
     assert "54 of 60 nodes labelled from 6 labels; mean confidence 0." in page
     assert "clustering and pseudo-labels start at epoch 3. The dashed line is epoch 4," in re.sub(r"\s+", " ", page)
-    assert "To be right 95.0 % of the time, labels below 0.40 are left out: 0 nodes stay unlabelled." in page
+    assert (
+        "For an accuracy of 95.0 %, labels with a confidence below 0.40 are left out: 0 nodes stay unlabelled." in page
+    )
     assert "Measured on held-out labels." in page
     assert page.index("appnp") < page.index("2 settings at their default") < page.index("<dt>hidden</dt>")
 
@@ -196,7 +198,9 @@ def test_fifty_thousand_nodes_are_less_than_five_megabytes(make_data):
 def test_of_more_nodes_the_page_says_how_many_are_shown(make_data):
     data = large(make_data, 51_234, suggestions=[Suggestion(50_000, 1.0)])
     page = render_report(data)
-    assert "<strong>20,000 of 51,234 nodes are shown</strong>, drawn at random, with every labelled one." in page
+    assert (
+        "<strong>20,000 of 51,234 nodes are shown</strong>, chosen at random, every labelled node among them." in page
+    )
     ids = Reader(page).payload["map"]["ids"]
     assert len(ids) == 20_000
     assert set(np.asarray(data.node_ids)[data.given >= 0]) <= set(ids)
@@ -214,9 +218,9 @@ def test_of_many_columns_the_first_thirty_are_shown(make_data):
 
 def test_the_choice_of_a_method_is_shown(make_data):
     tried = [Candidate("sgc", 0.85, 140, 1.23), Candidate("appnp", 0.9, 140, 12.0, chosen=True), Candidate("ncgc")]
-    page = render_report(make_data(candidates=tried, choice="appnp was taken: 90.0 % of 140 held-out labels right."))
+    page = render_report(make_data(candidates=tried, choice="appnp was chosen: 90.0 % of 140 held-out labels right."))
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
-    assert "Why this method appnp was taken: 90.0 % of 140 held-out labels right." in text
+    assert "Why this method appnp was chosen: 90.0 % of 140 held-out labels right." in text
     assert "sgc 85.0 % of 140 1.2 appnp 90.0 % of 140 12.0 chosen ncgc – – no time" in text
     assert page.count('class="chosen"') == 1
     assert "Why this method" not in render_report(make_data())

@@ -84,7 +84,7 @@ def test_a_file_of_an_earlier_ncgc_fit_is_read(save):
         (TableSource, "parameters = 3", "'parameters' must be a table"),
         (TableSource, "[parameters]\nhidden = 'wide'", "The 'hidden' parameter of NCGC must be an int"),
         (TableSource, "[parameters]\nrandom_state = 3", "is called 'seed'"),
-        (TableSource, "method = 'auto'\n[parameters]\nhidden = 3", "no parameter can be given"),
+        (TableSource, "method = 'auto'\n[parameters]\nhidden = 3", "takes no parameters"),
         (TableSource, "nodes = ", "is not valid TOML"),
     ],
 )  # fmt: skip

@@ -25,7 +25,7 @@ def test_feature_columns(features, columns):
 
 @pytest.mark.parametrize("features", ["", "a,", ",", "a,,b", ":text"])
 def test_an_empty_name_among_the_features(features):
-    with pytest.raises(ParameterError, match="An empty name among the features"):
+    with pytest.raises(ParameterError, match="an empty name among the features"):
         _ = TableSource("n.csv", features=features).columns
 
 

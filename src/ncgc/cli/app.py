@@ -20,7 +20,7 @@ from ncgc.errors import NCGCError, OutputError, PeerError
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what printing to a file may meet
 WELCOME = """Label the rest of a graph from a few labels.
 
-Start with [bold cyan]ncgc demo[/]: one label a class on 1,797 handwritten digits, in half a minute, offline. Then
+Start with [bold cyan]ncgc demo[/]: one label per class on 1,797 handwritten digits, in half a minute, offline. Then
 [bold cyan]ncgc train digits[/], and [bold cyan]ncgc datasets[/] for the other graphs."""
 
 

@@ -48,8 +48,11 @@ class DistributedOptions:
 
     Attributes:
         distributed: start ``processes`` processes on this machine.
+        processes: how many to start.
         timeout: seconds that a process waits for the others.
-        checkpoint: the folder of the checkpoints; every: epochs between two. resume: go on from the latest.
+        checkpoint: the folder of the checkpoints.
+        every: epochs between two checkpoints.
+        resume: resume from the latest checkpoint.
         group: the processes that train together, None for one alone.
     """
 
@@ -98,7 +101,9 @@ class DistributedOptions:
         """
         processes = self.distributed or self.in_group
         if (processes and not kind.trains_in_processes) or (self.checkpoint is not None and not kind.resumable):
-            raise ParameterError(f"{method} trains in one process, without checkpoints; only ncgc does otherwise.")
+            raise ParameterError(
+                f"{method} trains in one process, without checkpoints; only ncgc can use several processes or checkpoints."
+            )
 
     def checkpointing(self, seed: int, runs: int) -> Checkpointing | None:
         """Where and how often a run writes checkpoints.

@@ -1,7 +1,7 @@
 """Options of the command line, made from declared parameters; and their text turned into checked values.
 
-An option that is named after one of NCGC's parameters serves every method that has a parameter of that name; all others are
-given with --set.
+An option that is named after one of NCGC's parameters serves every method that has a parameter of that name; all others
+are given with --set.
 """
 
 from __future__ import annotations

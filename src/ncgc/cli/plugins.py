@@ -1,4 +1,4 @@
-"""Commands of other packages: every entry point of the group `ncgc.commands` is a command of `ncgc`, imported when it is needed.
+"""Commands of other packages: the entry points of the group `ncgc.commands`, imported when they are needed.
 
 An entry point names a typer application: ``bench = "ncgc_bench.cli.bench:app"``.
 """
@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from typing import Any
 
 GROUP = "ncgc.commands"
-# Entry points are known once a package is installed. A source tree on PYTHONPATH, or one that was installed before the entry
-# point was declared, has none; there the benchmark package beside ours is found by its name.
+# Entry points are known once a package is installed. A source tree on PYTHONPATH, or one that was installed before the
+# entry point was declared, has none; there the benchmark package beside ours is found by its name.
 BESIDE = (EntryPoint("bench", "ncgc_bench.cli.bench:app", GROUP),)
 
 

@@ -1,6 +1,6 @@
 """Several processes of one training: launched on this machine and ended together, and what each of them runs.
 
-Exit codes of a process: 0 done, 2 the input's fault, 3 another process was lost, 130 interrupted.
+Exit codes of a process: 0 done, 2 wrong input, 3 another process was lost, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ WATCHED = ("TORCHELASTIC_RUN_ID", LAUNCHED)  # the first is torchrun's: a proces
 def launch(words: Sequence[str], processes: int) -> int:
     """Run ``python -m ncgc`` in several processes on this machine.
 
-    The environment is torchrun's (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), which on one machine is all that torchrun
-    adds. Without torchrun a lost process is one line on the screen and not a page.
+    The environment is torchrun's (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), which on one machine is all that
+    torchrun adds. Without torchrun a lost process is one line on the screen and not a page.
 
     Args:
         words: the command line, such as ``["train", "cora"]``.
@@ -83,7 +83,7 @@ def _awaited(children: list[subprocess.Popen[bytes]], terminated: list[int]) -> 
             if failed and failed_at is None:
                 failed_at = time.monotonic()
             if failed:
-                # a code of its own says more than that a process was killed
+                # an exit code of its own is more specific than a signal
                 code = next((found for found in failed if found > 0), 3)
             if None not in codes or (failed_at is not None and time.monotonic() - failed_at > GRACE):
                 return code
@@ -131,5 +131,5 @@ def end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(CHECK)
     rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
-    print(f"Error: Process {rank} of {size} ends, since what started it is gone.", file=sys.stderr, flush=True)
+    print(f"Error: Process {rank} of {size} ends because its launcher is gone.", file=sys.stderr, flush=True)
     os._exit(3)

@@ -1,4 +1,4 @@
-"""A run on the screen: progress bars, warnings as sentences, and Ctrl-C that waits for the epoch at hand."""
+"""A run on the screen: progress bars, warnings as sentences, and Ctrl-C that waits for the current epoch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ncgc.runs.execute import Observer
 
 
 class Interruption:
-    """Inside, the first Ctrl-C is remembered and raised by :meth:`check` between two epochs; the second at once.
+    """Inside, the first Ctrl-C is raised by :meth:`check` between two epochs, the second one at once.
 
     An epoch is then whole or was not run: its weights, its row in the history and its choice as best belong together.
     """

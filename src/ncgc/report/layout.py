@@ -18,8 +18,8 @@ def layout_2d(embeddings: np.ndarray, seed: int) -> np.ndarray:
     """Positions in the plane such that nodes with similar embeddings lie together.
 
     Up to 5,000 nodes are laid out by t-SNE (van der Maaten & Hinton, 2008) on their first 50 principal components. Of
-    more, a random sample is, and each other node goes to the weighted mean of its five nearest in the sample. Nodes with
-    equal embeddings are spread around their common position, so that each can be selected.
+    more, a random sample is, and each other node goes to the weighted mean of its five nearest in the sample. Nodes
+    with equal embeddings are spread around their common position, so that each can be selected.
 
     Args:
         embeddings: (n, d), finite.
@@ -83,7 +83,7 @@ def _tsne(rows: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _placed(rows: np.ndarray, sample: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Positions of all rows: those outside the sample at the mean of their nearest ones, weighted by inverse distance."""
+    """Positions of all rows: outside the sample, the mean of the nearest ones, weighted by inverse distance."""
     search = NearestNeighbors(n_neighbors=NEAREST, algorithm="brute").fit(rows[sample])
     everywhere = np.empty((len(rows), 2), dtype=np.float32)
     for start in range(0, len(rows), _BLOCK):

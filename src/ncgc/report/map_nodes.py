@@ -1,4 +1,4 @@
-"""The nodes on the map: which are shown, and packed at sixteen bytes and an id each, so that 50,000 make a small file."""
+"""The nodes on the map: which are shown, packed in sixteen bytes and an id each, so that the file stays small."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ TOP = 3  # most probable classes that the tooltip shows
 def shown_nodes(data: ReportData) -> np.ndarray:
     """The nodes on the map: all of up to 50,000; of more, a random sample with every labelled and suggested node.
 
-    The sample has 20,000 nodes, or 10,000 more than are labelled. Of more than 40,000 labelled nodes, 40,000 are sampled.
+    The sample has 20,000 nodes, or 10,000 more than are labelled. Of more than 40,000 labelled nodes, 40,000 are
+    sampled.
 
     Args:
         data: the report's data.
@@ -47,8 +48,8 @@ def shown_nodes(data: ReportData) -> np.ndarray:
 def map_payload(data: ReportData) -> dict[str, Any] | None:
     """The map's nodes as JSON values, arrays in base64; None without positions.
 
-    Positions are 16 bits per axis on a common scale, so that distances keep their proportion. Classes are 8 bits, 16 where
-    there are more than 254, with all bits set for none. Probabilities are 8 bits: 255 is one.
+    Positions are 16 bits per axis on a common scale, so that distances keep their proportion. Classes are 8 bits, 16
+    where there are more than 254, with all bits set for none. Probabilities are 8 bits: 255 is one.
 
     Args:
         data: the report's data.

@@ -60,8 +60,8 @@ PROGRAM = (
 def render_report(data: ReportData) -> str:
     """The report as one HTML page; sections without data are left out.
 
-    The page's Content-Security-Policy names the hashes of its own style and scripts, so that a browser runs nothing else
-    and connects nowhere, even if a name in the data were taken for markup.
+    The page's Content-Security-Policy names the hashes of its own style and scripts, so that a browser runs nothing
+    else and connects nowhere, even if a name in the data were taken for markup.
 
     Args:
         data: everything the page shows.

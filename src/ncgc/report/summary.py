@@ -70,7 +70,7 @@ def tiles(data: ReportData) -> list[Tile]:
         Tile("Labels given", f"{(data.given >= 0).sum():,}", f"in {_present(data)} of {len(data.classes):,} classes")
     )
     if found.any():
-        made.append(Tile("Mean confidence", f"{data.confidence[found].mean():.2f}", "of the labels predicted"))
+        made.append(Tile("Mean confidence", f"{data.confidence[found].mean():.2f}", "of the predicted labels"))
     held = held_out(data)
     if held.any() and data.truth is not None:
         right = float((data.predicted[held] == data.truth[held]).mean())

@@ -1,1 +1,1 @@
-"""A run: its description, how it is done, and what it leaves behind."""
+"""A run: its description, its execution, and the files it writes."""

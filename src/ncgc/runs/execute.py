@@ -1,4 +1,4 @@
-"""The one executor of runs: load, split, choose a method, fit, measure, calibrate. What a run leaves behind is in folder.py."""
+"""The executor of runs: load, split, choose a method, fit, measure, calibrate; folder.py writes the results."""
 
 from __future__ import annotations
 

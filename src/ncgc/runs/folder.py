@@ -1,7 +1,7 @@
-"""What runs leave behind: folders that are written whole or not at all.
+"""The folders that runs write, whole or not at all.
 
 `ncgc fit`:
-    predictions.csv   every node by its own id        report.html      to look at
+    predictions.csv   every node by its own id        report.html      the result on a page
     model/            to label other nodes with       metrics.json     the numbers
     config.toml       to repeat the run with          suggestions.csv  what to label next
 `ncgc train`:
@@ -55,7 +55,7 @@ def is_train_file(name: str) -> bool:
 
 
 def write_train_folder(folder: str | Path, spec: RunSpec, results: Sequence[RunResult], overwrite: bool) -> None:
-    """Write what `ncgc train` leaves behind.
+    """Write the folder of `ncgc train`.
 
     Args:
         folder: where to write.
@@ -114,7 +114,7 @@ def _ids(result: RunResult) -> list[Any]:
 
 
 def write_fit_folder(folder: str | Path, result: RunResult, overwrite: bool = False, report: bool = True) -> None:
-    """Write what `ncgc fit` leaves behind.
+    """Write the folder of `ncgc fit`.
 
     Args:
         folder: where to write.
@@ -142,7 +142,7 @@ def _write_fit_files(place: Path, result: RunResult, folder: str | Path, report:
     (place / "metrics.json").write_text(json_line(result.to_dict(), indent=2) + "\n", encoding="utf-8")
     if report:
         (place / "report.html").write_text(render_report(report_data(result, folder)), encoding="utf-8")
-    if result.model.inductive:  # one that cannot label other nodes leaves labels behind and no model
+    if result.model.inductive:  # a model that cannot label other nodes is not written
         result.model.save(place / "model", extra=_how_to_read(result))
 
 

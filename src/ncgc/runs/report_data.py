@@ -96,9 +96,9 @@ def _sentence(choice: Choice) -> str:
     """Which method, and why.
 
     >>> _sentence(Choice("sgc", (), (), "every class has one label, so none can be held out"))
-    'sgc was taken: every class has one label, so none can be held out.'
+    'sgc was chosen: every class has one label, so none can be held out.'
     """
-    return f"{choice.method} was taken: {choice.reason}."
+    return f"{choice.method} was chosen: {choice.reason}."
 
 
 def _abstain(result: RunResult) -> Abstain | None:

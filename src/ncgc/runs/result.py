@@ -1,6 +1,7 @@
 """RunResult: a fitted model with what it was fitted on, and everything measured of it under one set of names.
 
-    test_accuracy, val_accuracy, test_macro_f1, test_calibration_error, seconds, peak_mib, best_epoch, epochs, termination
+    test_accuracy, val_accuracy, test_macro_f1, test_calibration_error, seconds, peak_mib, best_epoch, epochs,
+    termination
 
 These are the names in ``--json``, in metrics.json and in the benchmark store.
 """
@@ -42,7 +43,7 @@ class RunResult:
         spec: the run, with the method that "auto" came to.
         data: the graph and its split.
         model: the fitted model.
-        seconds: that fitting took.
+        seconds: time of fitting.
         peak_mib: peak memory of the process by then, None where it cannot be measured.
         warnings: what went wrong while fitting without ending it.
         threshold: confidence below which a predicted label is withheld; 0 withholds none.
@@ -214,8 +215,8 @@ class RunResult:
 def summary(spec: RunSpec, results: Sequence[RunResult]) -> dict[str, Any]:
     """The contents of metrics.json and ``--json`` of `ncgc train`.
 
-    Of several runs: means (and standard deviations, n - 1) of what is measured on nodes and of losses, the sum of seconds,
-    the highest peak memory, and null for what has no mean; each run is under "runs".
+    Of several runs: means (and standard deviations, n - 1) of what is measured on nodes and of losses, the sum of
+    seconds, the highest peak memory, and null for what has no mean; each run is under "runs".
 
     Args:
         spec: all runs together.

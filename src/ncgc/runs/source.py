@@ -111,8 +111,8 @@ class TableSource:
         edges: path of the edge table.
         id, label, source, target, weight: names of columns; None: found by their usual names.
         split: column that marks labels as train, val or test; None: every label trains.
-        features: columns with commas, each perhaps with its kind ("age,bio:text"), a .npz or .npy file, or "none" for the
-            graph's structure; None: every column that is nothing else.
+        features: columns with commas, each perhaps with its kind ("age,bio:text"), a .npz or .npy file, or "none" for
+            the graph's structure; None: every column that is nothing else.
         delimiter: of text tables; None: the usual one of the file's ending.
 
     >>> TableSource("n.csv", "e.csv", features="age,bio:text").columns
@@ -157,12 +157,12 @@ class TableSource:
             else:
                 kinds[name] = kind
             if not name:
-                raise ParameterError(f"An empty name among the features {self.features!r}; give columns with commas.")
+                raise ParameterError(f"There is an empty name among the features {self.features!r}; remove a comma.")
             names.append(name)
         return names, kinds
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings of this source under their names in TOML, paths absolute, so that the run can be repeated anywhere."""
+        """The settings of this source under their names in TOML; paths are absolute, to repeat the run anywhere."""
         values = asdict(self)
         for name in ("nodes", "edges", *(("features",) if self.features_from_file else ())):
             values[name] = None if values[name] is None else str(Path(values[name]).resolve())

@@ -168,7 +168,7 @@ class RunSpec:
         if self.folds == 1:
             raise ParameterError(f"The 'folds' parameter of {self.data.command} must be 0 or from 2. Got 1 instead.")
         if self.abstain is not None and not self.folds:
-            raise ParameterError("To abstain by accuracy needs a calibration; leave --folds at its default.")
+            raise ParameterError("Abstaining needs a calibrated confidence; leave --folds at its default.")
         known = parameters_of(self.method)
         for name, value in self.parameters.items():
             if name not in known:
@@ -257,7 +257,7 @@ def unknown_parameter(name: str, method: str) -> str:
         A sentence with the nearest name.
     """
     if method == AUTO:
-        return f"With the method 'auto' no parameter can be given. Got {name!r}; name a method."
+        return f"The method 'auto' takes no parameters. Got {name!r}; name a method."
     if name == "random_state":
         return "The seed of a run is its 'seed'; give no 'random_state' among the parameters."
     return unknown_name(name, parameters_of(method), f"parameter of {owner_of(method)}")

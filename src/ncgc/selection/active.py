@@ -1,4 +1,4 @@
-"""Active learning: which nodes to label next. Those the model is uncertain about, among others it is uncertain about."""
+"""Active learning: which nodes to label next. The best are uncertain and have uncertain nodes around them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def suggest_labels(graph: Graph, probabilities: np.ndarray, given: np.ndarray, t
 
     u_i is the entropy of p_i over log K, and Π = Σ_t a(1−a)^t·Â^t a random walk over the symmetrically normalised
     adjacency that restarts with probability a = 0.2: a label spreads to the nodes that the walk reaches, so (Π·u)_i is
-    what there is to learn around i. A chosen node halves the score of its neighbours, or all suggestions would be in one
-    place.
+    what there is to learn around i. A chosen node halves the score of its neighbours, or all suggestions would be in
+    one place.
 
     Args:
         graph: the graph.

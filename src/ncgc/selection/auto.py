@@ -18,8 +18,8 @@ from ncgc.evaluation.metrics import accuracy
 from ncgc.graph import Graph
 from ncgc.training import Watcher
 
-# The methods that `auto` tries, each with the parameters that differ from its recommended ones. Cheapest first, so that a
-# short budget still compares some; the last is taken when nothing can be compared. APPNP is the backbone that leads
+# The methods that `auto` tries, each with the parameters that differ from its recommended ones. Cheapest first, so that
+# a short budget still compares some; the last is taken when nothing can be compared. APPNP is the backbone that leads
 # docs/leaderboard.md.
 CANDIDATES: Mapping[str, Mapping[str, Any]] = {
     "label_spreading": {},
@@ -41,7 +41,7 @@ class Trial:
         method: its name.
         accuracy: on labels that were held out.
         labels: how many were held out.
-        seconds: that all folds took.
+        seconds: time of all folds.
     """
 
     method: str
@@ -52,12 +52,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """The method that was chosen, and why.
+    """The chosen method, and why it was chosen.
 
     Attributes:
         method: its name.
         trials: the candidates that were tried, in order.
-        left_out: those that there was no time for.
+        left_out: candidates that there was no time for.
         reason: why this one, in words.
     """
 

@@ -29,24 +29,30 @@ show_app = typer.Typer(name="show", cls=Group, rich_markup_mode="rich", add_comp
 def speed(
     datasets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="DATASET", help="Data sets. Default the seven.", show_default=False),
+        typer.Argument(metavar="DATASET", help="Data sets. Default: the paper's seven.", show_default=False),
     ] = None,
     backbone: Annotated[
         str, typer.Option("--backbone", metavar="WORD", help="gcn or gat, at the paper's settings. Default gcn.")
     ] = "gcn",
     heads: Annotated[int, typer.Option("--heads", metavar="INT", help="Attention heads of GAT. Default 1.")] = 1,
-    rounds: Annotated[int, typer.Option("--rounds", metavar="INT", help="Timed turns of each way. Default 7.")] = 7,
+    rounds: Annotated[
+        int, typer.Option("--rounds", metavar="INT", help="Timed rounds of each implementation. Default 7.")
+    ] = 7,
     memory: Annotated[
-        bool, typer.Option("--memory", help="Peak memory too, and what keeping freed memory gains.")
+        bool, typer.Option("--memory", help="Also measure peak memory, and the speed-up from keeping freed memory.")
     ] = False,
     methods: Annotated[
-        bool, typer.Option("--methods", help="An epoch of every other method beside its PyG reference instead.")
+        bool, typer.Option("--methods", help="Instead time an epoch of every other method beside its PyG reference.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a data set, the means last.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per data set, the means last.")
+    ] = False,
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="A folder to search for data sets first.")
+        Path | None, typer.Option("--data", metavar="DIR", help="Look for data sets in this folder first.")
     ] = None,
-    show: Annotated[Path | None, typer.Option("--show", metavar="FILE", help="The table of an earlier --json.")] = None,
+    show: Annotated[
+        Path | None, typer.Option("--show", metavar="FILE", help="Show the table of an earlier --json output.")
+    ] = None,
 ) -> int:
     """Time a whole training epoch beside the same model on PyTorch Geometric layers."""
     names = [find_info(name).name for name in datasets or ()]
@@ -63,20 +69,25 @@ def speed(
 
 
 def figures(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where they go. Default docs/figures.")] = Path(
-        "docs/figures"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder to write. Default docs/figures.")
+    ] = Path("docs/figures"),
     settings: Annotated[
-        str, typer.Option("--settings", metavar="NAME", help="Whose results: default, paper, … Default default.")
+        str,
+        typer.Option(
+            "--settings",
+            metavar="NAME",
+            help="The settings whose results are drawn: default, paper, … Default default.",
+        ),
     ] = "default",
     formats: Annotated[
-        str, typer.Option("--formats", metavar="NAMES", help="svg, pdf or png, with commas. Default svg.")
+        str, typer.Option("--formats", metavar="NAMES", help="svg, pdf or png, separated by commas. Default svg.")
     ] = "svg",
     results: Annotated[
         Path, typer.Option("--results", metavar="DIR", help=f"Where results are stored. Default {FOLDER}.")
     ] = FOLDER,
 ) -> int:
-    """Draw what the store holds: sweeps, ablation, accuracy against labels and against time."""
+    """Draw the figures of all stored runs: sweeps, ablation, accuracy against labels and against time."""
     if find_spec("matplotlib") is None:
         raise ParameterError("Figures need matplotlib, which is not installed; pip install 'ncgc[bench]'.")
     from ncgc_bench.figures import draw_all
@@ -94,14 +105,14 @@ def figures(
 
 def show_scale(
     form: Annotated[
-        str, typer.Option("--format", metavar="WORD", help=f"Of {', '.join(SCALE_FORMATS)}. Default text.")
+        str, typer.Option("--format", metavar="WORD", help=f"One of {', '.join(SCALE_FORMATS)}. Default text.")
     ] = "text",
     results: Annotated[
         Path | None,
         typer.Option("--results", metavar="DIR", help=f"The folder that {SCALE_FILE} is in.", show_default=False),
     ] = None,
 ) -> int:
-    """How reading, training by parts and memory grow with the number of nodes, as measured."""
+    """Show how reading, training by parts and memory grow with the number of nodes, as measured."""
     check_names([form], SCALE_FORMATS, "format")
     from ncgc_bench.scaling.tables import read_rows, tables
 
@@ -129,5 +140,5 @@ app.add_typer(show_app)
 app.command(cls=Command)(figures)
 app.callback(
     invoke_without_command=True,
-    help="Make the measured tables: every run is stored as it ends, none is made twice, and a stopped command goes on.",
+    help="Make the measured tables. Every run is stored as it ends, none is made twice, and a stopped command resumes.",
 )(_without_verb)

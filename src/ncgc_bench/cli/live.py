@@ -1,4 +1,4 @@
-"""Progress of a long experiment: on a terminal a table that fills, elsewhere a line a run."""
+"""Progress of a long experiment: on a terminal a table that fills, elsewhere one line per run."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def duration(length: float) -> str:
 
 
 class LiveTable(Watch):
-    """Progress as a table that fills: mean ± deviation (done/planned), running cells marked, a bar and the time left beneath."""
+    """Progress as a table that fills: mean ± deviation (done/planned), running cells marked, and a bar beneath."""
 
     def __enter__(self) -> LiveTable:
         self.live = Live(

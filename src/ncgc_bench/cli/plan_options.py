@@ -1,4 +1,4 @@
-"""The options that select the runs of an experiment: words with commas in, an Experiment out, every name checked first."""
+"""The options that select the runs of an experiment, and their text turned into checked plans."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def _option(name: str, kind: Any, metavar: str, about: str, default: Any = None)
 
 
 def _datasets(default: str) -> inspect.Parameter:
-    return _option("datasets", str | None, "NAMES", f"Data sets, with commas. Default {default}.")
+    return _option("datasets", str | None, "NAMES", f"Data sets, separated by commas. Default {default}.")
 
 
 def _backbones(default: Sequence[str]) -> inspect.Parameter:
-    return _option("backbones", str | None, "NAMES", f"Of {', '.join(BACKBONES)}. Default {','.join(default)}.")
+    return _option("backbones", str | None, "NAMES", f"Any of {', '.join(BACKBONES)}. Default {','.join(default)}.")
 
 
 def _methods(shown: str, default: str | None = "") -> inspect.Parameter:
@@ -55,9 +55,9 @@ def _methods(shown: str, default: str | None = "") -> inspect.Parameter:
     return _option("methods", str | None, "NAMES", about, shown if default == "" else default)
 
 
-_SPLIT = _option("split", str, "WORD", f"Of {', '.join(KINDS)}. Default paper.", "paper")
+_SPLIT = _option("split", str, "WORD", f"One of {', '.join(KINDS)}. Default paper.", "paper")
 _RUNS = _option(
-    "runs", int | None, "INT", "Seeds of each cell. Default 10 on random and few, else 5, cs and physics 3."
+    "runs", int | None, "INT", "Runs per cell, one per seed. Default 10 on random and few, else 5, cs and physics 3."
 )
 _SETTINGS = _option("settings", str, "NAME", "Named hyper-parameters: default, paper, … Default default.", "default")
 _COMMON = (_RUNS, _SETTINGS)
@@ -70,29 +70,34 @@ _FILE = inspect.Parameter(
 )
 # verb → its options
 OPTIONS: dict[str, tuple[inspect.Parameter, ...]] = {
-    "table": (_datasets("the seven"), _backbones(PAPER_BACKBONES), _methods("ncgc,plain"), _SPLIT, *_COMMON),
-    "ablation": (_datasets("the seven"), _backbones(("gcn",)), _SPLIT, *_COMMON),
+    "table": (_datasets("the paper's seven"), _backbones(PAPER_BACKBONES), _methods("ncgc,plain"), _SPLIT, *_COMMON),
+    "ablation": (_datasets("the paper's seven"), _backbones(("gcn",)), _SPLIT, *_COMMON),
     "sweep": (
         _option("parameter", str | None, "NAMES", f"What to vary. Default {','.join(SWEEPS)}."),
-        _option("values", str | None, "NUMBERS", "Its values, with commas, for one --parameter. Default the paper's."),
+        _option(
+            "values",
+            str | None,
+            "NUMBERS",
+            "Its values, separated by commas, for one --parameter. Default the paper's.",
+        ),
         _datasets("cora,citeseer,photo"),
         _backbones(("gcn",)),
         _SPLIT,
         *_COMMON,
     ),
     "labels": (
-        _option("labels", str | None, "NUMBERS", f"Labels of a class. Default {','.join(map(str, LABELS))}."),
+        _option("labels", str | None, "NUMBERS", f"Numbers of labels per class. Default {','.join(map(str, LABELS))}."),
         _datasets("cora,citeseer,photo"),
         _backbones(("gcn", "appnp")),
         _methods("ncgc,plain,label_spreading"),
         *_COMMON,
     ),
     "leaderboard": (
-        _datasets("the seven"),
+        _datasets("the paper's seven"),
         _backbones(LEADERBOARD_BACKBONES),
         _methods("ncgc and those of ncgc methods", None),
-        _option("split", str, "WORD", f"Of {', '.join(KINDS)}. Default random.", "random"),
-        _option("runs", int | None, "INT", "Seeds of each cell. Default 5."),
+        _option("split", str, "WORD", f"One of {', '.join(KINDS)}. Default random.", "random"),
+        _option("runs", int | None, "INT", "Runs per cell, one per seed. Default 5."),
         _SETTINGS,
     ),
     "study": (_FILE,),
@@ -109,7 +114,7 @@ ABOUT = {
     "table": "Accuracy of NCGC and its plain backbones on every data set.",
     "ablation": "Each part of the method taken out in turn.",
     "sweep": "One parameter at a time over a range of values.",
-    "labels": "Accuracy against the labels of a class, without validation labels.",
+    "labels": "Accuracy against the number of labels per class, without validation labels.",
     "leaderboard": "NCGC and every other method side by side, the best first, with seconds and memory.",
     "study": "Variants side by side on splits that no table uses, from a TOML file.",
 }

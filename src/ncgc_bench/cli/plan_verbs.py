@@ -1,7 +1,7 @@
 """The verbs of `ncgc bench` that have a plan: run what the store lacks, and show the tables.
 
-Every verb builds a plan, makes the runs that the store lacks and prints the table; stopped, it goes on where it was.
-`ncgc bench show` prints and trains nothing.
+Every verb builds a plan, makes the runs that the store lacks and prints the table; after a stop the same command
+resumes. `ncgc bench show` prints and trains nothing.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ def _option(name: str, kind: Any, metavar: str | None, about: str, default: Any)
 
 _RESULTS = _option("results", Path, "DIR", f"Where results are stored. Default {FOLDER}.", FOLDER)
 RUN_OPTIONS = (
-    _option("jobs", int, "INT", "Runs at a time, each a process. Default 2.", 2),
-    _option("threads", int, "INT", "Threads of each. Default 1.", 1),
+    _option("jobs", int, "INT", "Runs at a time, each in its own process. Default 2.", 2),
+    _option("threads", int, "INT", "Threads of each process. Default 1.", 1),
     _RESULTS,
-    _option("data", Path | None, "DIR", "A folder to search for data sets first.", None),
+    _option("data", Path | None, "DIR", "Look for data sets in this folder first.", None),
     _option("dry_run", bool, None, "Print how many runs are done and missing, and stop.", False),
 )
 SHOW_OPTIONS = (
-    _option("quantity", str | None, "WORD", f"Of {', '.join(QUANTITIES)}. Default test_accuracy; study: val_accuracy.", None),
-    _option("format", str, "WORD", f"Of {', '.join(FORMATS)}. Default text.", "text"),
-    _option("tables", int | None, "INT", "Only the first so many tables; not for csv.", None),
+    _option("quantity", str | None, "WORD", f"One of {', '.join(QUANTITIES)}. Default test_accuracy; study: val_accuracy.", None),
+    _option("format", str, "WORD", f"One of {', '.join(FORMATS)}. Default text.", "text"),
+    _option("tables", int | None, "INT", "Print only the first INT tables; not for csv.", None),
     _RESULTS,
 )  # fmt: skip
 
@@ -117,7 +117,7 @@ def run_plan(kind: str, given: dict[str, Any]) -> int:
         complain(sentence)
     if stopped:
         done = planned - len(store.missing(runs))
-        complain(f"Interrupted: {done} of {count(planned, 'run')} are done and stored; the same command goes on.", "")
+        complain(f"Interrupted: {done} of {count(planned, 'run')} are done and stored; the same command resumes.", "")
         return 130
     return 2 if view.failed else 0
 

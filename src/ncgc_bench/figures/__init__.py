@@ -21,7 +21,7 @@ DRAWINGS = (draw_sweeps, draw_ablations, draw_labels, draw_speed, draw_leaderboa
 def draw_all(store: Store, folder: Path, settings: str = "default", formats: Sequence[str] = ("svg",)) -> list[Path]:
     """Draw every figure that the store has runs for, and return the files in the order they were drawn.
 
-    Sweeps of β, ε and T and the ablation, one figure a backbone; accuracy against labels per class; accuracy against
+    Sweeps of β, ε and T and the ablation, one figure per backbone; accuracy against labels per class; accuracy against
     seconds; the leaderboard. A cell shows the runs that are stored; a figure without any is not drawn.
 
     Args:

@@ -1,7 +1,7 @@
 """What each part of the method is worth: accuracy without it minus accuracy with all, on the same splits and seeds.
 
-The bar is the mean of the paired differences d_s = a_s(without) - a_s(full) over the seeds s, its whisker the 95 % interval
-of that mean, ± t₀.₉₇₅(n - 1)·sd(d)/√n. Runs that lack their counterpart are left out.
+The bar is the mean of the paired differences d_s = a_s(without) - a_s(full) over the seeds s, its whisker the 95 %
+interval of that mean, ± t₀.₉₇₅(n - 1)·sd(d)/√n. Runs that lack their counterpart are left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Accuracy against labels per class, without any validation labels: NCGC, the same backbone plain, and label spreading."""
+"""Accuracy against labels per class, without validation labels: NCGC, its plain backbone, and label spreading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The leaderboard as a figure: mean test accuracy over the graphs against the seconds of a training, a point a method."""
+"""The leaderboard as a figure: mean test accuracy over the graphs against seconds of training, one point per method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accuracy against the seconds of one training, on random splits: each backbone plain and as NCGC, and the other methods."""
+"""Accuracy against seconds of training on random splits: each backbone plain and as NCGC, and other methods."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _frame(axes: Axes, spots: dict[Method, Spot]) -> None:
 
 
 def _label(axes: Axes, spots: dict[Method, Spot]) -> None:
-    """A name a backbone, at its NCGC point (or its only one), and one a method without backbone, with its values if outside."""
+    """Name every backbone at its NCGC point (or its only one), and every other method, with its values if outside."""
     points = Counter(backbone for backbone, _ in spots)
     named, others = [], []
     for (backbone, variant), spot in spots.items():

@@ -1,4 +1,4 @@
-"""The style of all figures, and how they are saved: quiet, on white, safe for colour-blind eyes, the same bytes each time."""
+"""The style of all figures, safe for colour-blind readers, and how they are saved: the same bytes each time."""
 
 from __future__ import annotations
 

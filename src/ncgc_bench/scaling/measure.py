@@ -1,8 +1,9 @@
-"""How reading, training and memory grow from ten thousand nodes to a million, every measurement in a process of its own.
+"""How reading, training and memory grow from ten thousand nodes to a million, each measured in its own process.
 
-The graphs are those of `ncgc generate`: a degree-corrected block model with 20 neighbours a node, 20 classes and 100 features of
-which a node has about 10 (:data:`MODEL`). The network is GCN, 2 layers × 128, by parts of about 20,000 nodes (:data:`BY_PARTS`).
-Every measurement ends as a line of JSON in a file and is not made again; the tables come from that file.
+The graphs are those of `ncgc generate`: a degree-corrected block model with 20 neighbours per node, 20 classes and 100
+features of which a node has about 10 (:data:`MODEL`). The network is GCN, 2 layers × 128, by parts of about 20,000
+nodes (:data:`BY_PARTS`). Every measurement ends as a line of JSON in a file and is not made again; the tables come from
+that file.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def plan(sizes: Sequence[int], epochs: int, quick: bool = False, threads: int = 
     Args:
         sizes: numbers of nodes, at least one up to :data:`RANKS_AT`.
         epochs: of a timing.
-        quick: whether to make everything small, to see that it works.
-        threads: of a process that is alone.
+        quick: whether to make everything small, to check that it works.
+        threads: of a single process; two processes have half each.
 
     Yields:
         What the worker needs: kind, name, nodes, model, threads, settings.
@@ -193,14 +194,18 @@ def main(words: Sequence[str], about: str | None = __doc__) -> int:
     """
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", help="numbers of nodes, with commas; default 1e4,3e4,1e5,3e5,1e6")
-    parser.add_argument("--epochs", type=int, default=EPOCHS, help=f"of a timing; default {EPOCHS}")
-    parser.add_argument("--threads", type=int, default=THREADS, help=f"of a process that is alone; default {THREADS}")
-    parser.add_argument("--results", type=Path, default=FILE, metavar="FILE", help=f"default {FILE}")
+    parser.add_argument("--epochs", type=int, default=EPOCHS, help=f"epochs of a timing; default {EPOCHS}")
+    parser.add_argument("--threads", type=int, default=THREADS, help=f"threads of a single process; default {THREADS}")
+    parser.add_argument(
+        "--results", type=Path, default=FILE, metavar="FILE", help=f"where measurements are stored; default {FILE}"
+    )
     parser.add_argument("--folder", type=Path, help="where the graphs are written; default a temporary folder")
-    parser.add_argument("--quick", action="store_true", help="1e3 to 1e4 nodes, to see that everything works")
+    parser.add_argument("--quick", action="store_true", help="1e3 to 1e4 nodes, to check that everything works")
     parser.add_argument("--again", action="store_true", help="measure anew what the file has already")
-    parser.add_argument("--json", action="store_true", help="one JSON object a measurement instead of the tables")
-    parser.add_argument("--show", action="store_true", help="the tables of the file; nothing is measured")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object per measurement instead of the tables"
+    )
+    parser.add_argument("--show", action="store_true", help="print the tables of the file; nothing is measured")
     given = parser.parse_args(words)
     try:
         if not given.show:

@@ -1,4 +1,4 @@
-"""`python benchmarks/speed.py`: measure, print and store timings; also the way to one measurement in its own process."""
+"""`python benchmarks/speed.py`: measure and print timings, or take one measurement in a process of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ncgc_bench.speed.tables import as_table, means, read_rows
 
 
 def compare(datasets: Sequence[str], options: Options, as_json: bool = False) -> None:
-    """Measure one data set after the other and print the table, or a JSON line each and one with the means.
+    """Measure one data set after the other and print the table, or one JSON line each and one with the means.
 
     Args:
         datasets: names of the data sets.
@@ -42,7 +42,7 @@ def compare(datasets: Sequence[str], options: Options, as_json: bool = False) ->
 
 
 def compare_methods(datasets: Sequence[str], options: Options, as_json: bool = False) -> None:
-    """Measure an epoch of every method beside its PyG reference and print the table, or a JSON line each.
+    """Measure an epoch of every method beside its PyG reference and print the table, or one JSON line each.
 
     Args:
         datasets: names of the data sets.
@@ -97,11 +97,11 @@ def _parser(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("datasets", nargs="*", default=DATASETS, metavar="DATASET")
     parser.add_argument("--backbone", choices=tuple(WAYS), default="gcn")
     parser.add_argument("--heads", type=int, default=1, help="attention heads of GAT")
-    parser.add_argument("--rounds", type=int, default=7, help="timed turns of each way")
-    parser.add_argument("--memory", action="store_true", help="peak memory too")
+    parser.add_argument("--rounds", type=int, default=7, help="timed rounds of each implementation")
+    parser.add_argument("--memory", action="store_true", help="also measure peak memory")
     parser.add_argument("--json", action="store_true", help="JSON lines instead of the table")
     parser.add_argument("--data", help="folder of the data sets (else NCGC_DATA, else the user's cache)")
-    parser.add_argument("--methods", action="store_true", help="an epoch of every other method instead")
+    parser.add_argument("--methods", action="store_true", help="instead time an epoch of every other method")
     parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of an earlier --json")
     parser.add_argument("--only", choices=("peak", "kept"), help=argparse.SUPPRESS)
     parser.add_argument("--way", choices=WAYS["gcn"], default="ours", help=argparse.SUPPRESS)

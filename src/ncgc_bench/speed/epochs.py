@@ -1,7 +1,7 @@
 """One full NCGC training epoch, three ways, side by side in one process on the same weights.
 
-An epoch is: forward pass with dropout, the three losses with Sinkhorn, backward pass, Adam's step. The ways are
-`ours`; `edge_index`, the PyG reference (the same model on PyG layers) with edge_index; `csr`, the PyG reference with a CSR
+An epoch is: forward pass with dropout, the three losses with Sinkhorn, backward pass, Adam's step. The ways are `ours`;
+`edge_index`, the PyG reference (the same model on PyG layers) with edge_index; `csr`, the PyG reference with a CSR
 adjacency (GCN only). `floor` is the dense and sparse products of our epoch alone, on preallocated buffers. Times are
 medians, the ways taking turns, after a warm-up. First, the losses of all ways are compared over three steps without
 dropout; a difference over 1e-4 is an error.

@@ -31,8 +31,8 @@ ON_ROWS = ("sgc", "mlp_ppr", "mlp")  # ours train on the labelled rows alone
 def pyg_reference(name: str) -> type[NetworkClassifier]:
     """The PyG reference of a method.
 
-    It keeps the method's loss, stopping rule and optimiser, so the two differ in the network alone, and in the nodes that
-    go through it: PyG layers pass all of them.
+    It keeps the method's loss, stopping rule and optimiser, so the two differ in the network alone, and in the nodes
+    that go through it: PyG layers pass all of them.
 
     Args:
         name: a method of the registry that trains a network, one of :data:`NETWORKS`.

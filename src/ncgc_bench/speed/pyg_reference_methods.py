@@ -63,7 +63,7 @@ class ReferenceGCN(ReferenceNetwork):
 
 
 class ReferenceGraphMix(ReferenceGCN):
-    """Two GCNConv layers, the first also without the graph, as in an MLP; any node costs a pass over the whole graph."""
+    """Two GCNConv layers, the first also without the graph, as in an MLP; any node needs a pass over all nodes."""
 
     @property
     def second(self) -> Tensor:

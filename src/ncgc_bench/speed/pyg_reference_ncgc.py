@@ -1,8 +1,8 @@
 """The PyG reference of NCGC: GCNConv or GATConv layers, autograd for everything, dense features.
 
-The yardstick of `epochs`. It is written with care, not as a straw man: Z is computed once a layer, the soft orthogonal
-term goes through the d×d Gram matrix (never n×n), the normalised adjacency is cached, and the three losses are ncgc's own
-fast ones, so that what is compared is the network and the optimiser's step.
+The yardstick of `epochs`. It is written with care, not as a straw man: Z is computed once per layer, the soft
+orthogonal term goes through the d×d Gram matrix (never n×n), the normalised adjacency is cached, and the three losses
+are ncgc's own fast ones, so that what is compared is the network and the optimiser's step.
 """
 
 from __future__ import annotations

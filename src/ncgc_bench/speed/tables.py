@@ -45,7 +45,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     except OSError as error:
         raise ParameterError(f"{path} cannot be read ({error.strerror}).") from None
     except (ValueError, TypeError):
-        raise ParameterError(f"{path} is not what --json printed; give a file with one JSON object a line.") from None
+        raise ParameterError(f"{path} is not what --json printed; give a file with one JSON object per line.") from None
     if not rows:
         raise ParameterError(f"{path} has no timings; give a file that --json was written to.")
     return rows

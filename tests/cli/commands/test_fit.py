@@ -87,7 +87,7 @@ def test_withheld_labels_are_empty_cells(fit, tmp_path):
     assert result.json["withheld"] == 39
     assert result.json["threshold"] is None
     assert "no confidence gives that accuracy" in result.err
-    assert "39 nodes left unlabelled, to be right in 90.0 %" in result.err
+    assert "39 nodes left unlabelled, for an accuracy of 90.0 %" in result.err
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not(fit, tmp_path):
@@ -242,7 +242,7 @@ def test_a_split_is_compared_with(fit, tables, tmp_path):
     frame.to_csv(tmp_path / "nodes.csv", index=False)
     result = fit("--split", "part", "--json", given=given, lean=False)
     assert result.code == 0, result.err
-    assert "12 to learn from, 12 to choose by, 24 to compare with" in result.err
+    assert "12 for training, 12 for validation, 24 for testing" in result.err
     table, metrics = predictions(tmp_path / "run"), result.json
     assert table["given"].sum() == metrics["given"] == 12
     right = table["label"] == frame["label"]

@@ -44,7 +44,7 @@ def test_what_is_shown(ncgc, tmp_path):
     lines = result.out.splitlines()
     assert lines[0] == "graph    2,000 nodes, 7,000 edges, 100 features, 4 classes; 50.0 % of edges inside a class"
     assert [line.split()[0] for line in lines] == ["graph", "size", "classes", "labels", "written", "next"]
-    assert lines[3] == "labels   80 to learn from, 120 to choose by, 100 to compare with"
+    assert lines[3] == "labels   80 for training, 120 for validation, 100 for testing"
 
 
 def test_json_and_quiet(ncgc, tmp_path):

@@ -135,7 +135,7 @@ def test_nodes_that_know_no_old_one_are_a_graph_of_their_own(predict, made):
     assert (inside.json["joined"], inside.json["bridges"]) == (False, 0)
     assert "a graph of their own: no edge leads to an old node of the model's graph" in inside.err
     alone = predict("--json", "--alone", edges="inside.csv")
-    assert "a graph of their own: as --alone demands" in alone.err
+    assert "a graph of their own: because of --alone" in alone.err
     assert alone.json["predictions"] == inside.json["predictions"]
     refused = predict("--alone")
     assert refused.code == 2

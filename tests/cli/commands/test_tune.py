@@ -56,7 +56,7 @@ def test_ctrl_c_is_130_and_a_sentence(tune, monkeypatch):
         patch.setattr(Case, "score", interrupt)
         stopped = tune("--trials", 3)
     assert stopped.code == 130
-    assert stopped.err == "Interrupted after 1 of 3 trials; the same command goes on from there.\n"
+    assert stopped.err == "Interrupted after 1 of 3 trials; the same command resumes from there.\n"
     assert tune("--trials", 2).code == 0
 
 
@@ -64,7 +64,7 @@ def test_ctrl_c_is_130_and_a_sentence(tune, monkeypatch):
     ("words", "sentence"),
     [
         (("--search", "bta"), "Unknown parameter to search 'bta'; did you mean 'beta'?"),
-        (("--search", "heads"), "means nothing to the backbone 'gcn'"),
+        (("--search", "heads"), "has no effect with the backbone 'gcn'"),
         (("--search", ","), "There is nothing to search"),
         (("--search", "hidden"), "both fixed with --set and searched"),
         (("--set", "epochs"), "--set takes NAME=VALUE"),

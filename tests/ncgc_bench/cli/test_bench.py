@@ -191,7 +191,7 @@ def test_ctrl_c_between_runs_keeps_what_is_done(here, bench, monkeypatch, tmp_pa
     monkeypatch.setattr(pool, "make", stopped)
     result = bench(*TABLE)
     assert result.code == 130
-    assert result.err == "Interrupted: 1 of 2 runs are done and stored; the same command goes on.\n"
+    assert result.err == "Interrupted: 1 of 2 runs are done and stored; the same command resumes.\n"
     assert "(1/2)" in result.out
     monkeypatch.setattr(pool, "make", make)
     assert bench(*TABLE).code == 0
@@ -228,7 +228,7 @@ def test_ctrl_c_reaches_the_processes_quietly(tmp_path, sign, done):
     finally:
         process.kill()
     assert process.returncode == 130
-    assert err == f"Interrupted: {done} of 4 runs are done and stored; the same command goes on.\n"
+    assert err == f"Interrupted: {done} of 4 runs are done and stored; the same command resumes.\n"
     assert len(Store(tmp_path / "results")) == done
 
 

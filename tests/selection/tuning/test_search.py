@@ -260,7 +260,7 @@ def test_every_declared_range_is_of_a_parameter_and_allowed():
     ("names", "words"),
     [
         (["bta"], "did you mean 'beta'"),
-        (["heads"], "means nothing to the backbone 'gcn'"),
+        (["heads"], "has no effect with the backbone 'gcn'"),
         (["epochs"], "no range to search"),
         (["random_state"], "no range to search"),
         (["backbone"], "no range to search"),

@@ -1,4 +1,4 @@
-"""`ncgc demo`: one label a class on the digits; label spreading, plain GCN and APPNP, and NCGC on the same splits."""
+"""`ncgc demo`: one label per class on the digits; label spreading, plain GCN and APPNP, and NCGC on the same splits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ncgc.runs.result import RunResult
 
 # Where NCGC differs from its defaults, chosen by validation accuracy over other splits (benchmarks/demo_settings.py):
-# with one label a class the logits must travel far, and the digits are balanced, so exact balance is right.
+# with one label per class the logits must travel far, and the digits are balanced, so exact balance is right.
 DEMO_SETTINGS: dict[str, Any] = {"backbone": "appnp", "num_layers": 1, "alpha": 0.02, "steps": 50, "relaxation": 1.0}
 LABELS, VALIDATION, SPLITS = 1, 10, 3
 METHODS = ("label spreading", "GCN", "APPNP", "NCGC")  # the last is the one that is shown off
@@ -46,7 +46,7 @@ def demo(
         "runs/demo"
     ),
 ) -> None:
-    """Label 1,797 handwritten digits from one label each of ten, and compare with three simpler methods."""
+    """Label 1,797 handwritten digits from one label per class, and compare with three simpler methods."""
     check_folder(out, overwrite=True)
     started = time.perf_counter()
     spec = RunSpec(
@@ -60,9 +60,9 @@ def demo(
     screen.rows(
         [
             (data.graph.name, graph_line(data.graph)),
-            ("task", f"{train} labels, one a class; name the other {test:,}"),
+            ("task", f"{train} labels, one per class; label the other {test:,}"),
             ("splits", f"{SPLITS} at random; {val} more labels choose the epoch"),
-            ("NCGC", "here on the backbone APPNP, which carries labels far"),
+            ("NCGC", "with the backbone APPNP, which propagates far"),
         ]
     )
     outcomes = list(_compare(spec, screen))

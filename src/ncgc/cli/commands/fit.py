@@ -1,7 +1,7 @@
 """`ncgc fit`: from a table of nodes and a table of edges to a folder with a label for every node.
 
-The hyper-parameters are options as in `ncgc train`, but for `features`: how feature rows are normalised is `--scaling` here,
-because people look for their columns under `--features`.
+The hyper-parameters are options as in `ncgc train`, but for `features`: how feature rows are normalised is `--scaling`
+here, because people look for their columns under `--features`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ FIXED = (
     ),
     text_option("delimiter", "Delimiter of text tables. Default: comma, or tab in .tsv.", TABLES, "CHAR"),
     text_option("out", "The folder to write.", RESULT, "DIR"),
-    text_option("abstain", "Leave nodes unlabelled below the confidence that gives this accuracy, such as 0.9.", RESULT, "SHARE"),
+    text_option("abstain", "Leave nodes unlabelled below the confidence that gives this accuracy, such as 0.9.", RESULT, "FLOAT"),
     text_option("folds", "Folds of cross-fitting to calibrate confidence with; 0 turns it off. Default 5.", RESULT, "INT"),
     text_option("format", "Format of the predictions: csv or parquet. Default csv.", RESULT, "WORD"),
     text_option("seed", "Random seed. Default 0.", RESULT, "INT"),
@@ -107,7 +107,7 @@ def _settings(fixed: dict[str, Any], given: dict[str, Any], output: dict[str, An
     texts = {"features" if name == "scaling" else name: text for name, text in given.items() if text is not None}
     if method == AUTO and (texts or output["sets"]):
         name = next(iter(texts), None) or output["sets"][0].partition("=")[0]
-        raise ParameterError(f"With --method auto no parameter can be given. Got {name!r}; name a method.")
+        raise ParameterError(f"--method auto takes no parameters. Got {name!r}; name a method.")
     parameters = {**parameters, **given_parameters(texts, output["sets"], method)}
     if "nodes" not in settings:
         raise ParameterError("Which nodes? Give --nodes and --edges, or a --config that names them.")
@@ -189,9 +189,9 @@ def split_line(split: Split) -> str:
         split: the labelled nodes.
 
     Returns:
-        Such as "40 to learn from, 10 to compare with"; parts without labels are left out.
+        Such as "40 for training, 10 for testing"; parts without labels are left out.
     """
-    parts = ((split.train, "to learn from"), (split.val, "to choose by"), (split.test, "to compare with"))
+    parts = ((split.train, "for training"), (split.val, "for validation"), (split.test, "for testing"))
     return ", ".join(f"{len(nodes):,} {use}" for nodes, use in parts if len(nodes))
 
 
@@ -203,7 +203,7 @@ def _show(result: RunResult, screen: Screen) -> None:
         words.append(f"mean confidence {metrics['mean_confidence']:.2f}")
     rows = [("result", "; ".join(words))]
     if abstain is not None:
-        left = f"{metrics['withheld']:,} nodes left unlabelled, to be right in {percent(abstain)}"
+        left = f"{metrics['withheld']:,} nodes left unlabelled, for an accuracy of {percent(abstain)}"
         rows.append(("abstain", left + (": no confidence gives that accuracy" if metrics["threshold"] is None else "")))
     if metrics["calibrated"] is not None:
         error = metrics["calibration_error"]

@@ -1,7 +1,7 @@
 """`ncgc generate`: a synthetic graph of any size, written to a folder that `ncgc fit` reads.
 
-The options are made from `ncgc.datasets.synthetic.model.PARAMETERS`. Three have a shorter name here, and the number of edges may be
-given instead of a mean degree.
+The options are made from `ncgc.datasets.synthetic.model.PARAMETERS`. Three have a shorter name here, and the number of
+edges may be given instead of a mean degree.
 """
 
 from __future__ import annotations

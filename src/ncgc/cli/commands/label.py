@@ -20,7 +20,7 @@ def label(
     ] = 20,
     csv: Annotated[bool, typer.Option("--csv", help="Print a CSV table to stdout.")] = False,
 ) -> int:
-    """Suggest which nodes to label next: those the model is uncertain about, among others it is uncertain about."""
+    """Suggest which nodes to label next: those the model is uncertain about, with uncertain nodes around them."""
     from ncgc.io.predictions import csv_bytes
     from ncgc.models.stored import load_model  # slow from here on: torch
     from ncgc.selection.active import suggest_labels, suggestions_frame

@@ -19,7 +19,7 @@ def methods(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")] = False,
 ) -> None:
-    """List the methods with their papers, families and cost, or show all of one."""
+    """List the methods with their papers, families and cost, or show one in detail."""
     from ncgc.runs.result import json_line
 
     found = _all() if name is None else _one(name)
@@ -117,7 +117,7 @@ def _show_page(page: dict[str, Any], screen: Screen) -> None:
     screen.say(table)
     screen.say()
     if page["settings"]:
-        screen.say("Its settings, which ncgc train and ncgc bench take for what is not given:")
+        screen.say("Recommended settings, which ncgc train and ncgc bench use for parameters that are not given:")
         screen.rows(
             (name, ", ".join(f"{key} {_word(value)}" for key, value in values.items()))
             for name, values in page["settings"].items()

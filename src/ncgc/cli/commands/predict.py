@@ -114,9 +114,9 @@ def predict(
 ) -> int:
     """Label new nodes with a model that ncgc fit or NCGC.save wrote.
 
-    A model keeps the graph it was fitted on, whose nodes are the old ones. An edge may lead from a new node to an old one:
-    the new nodes are then joined to the old graph, and old neighbours help to label them. Where no edge does, or with
-    --alone, they are a graph of their own, labelled by their features and the edges among them.
+    A model keeps the graph it was fitted on, whose nodes are the old ones. An edge may lead from a new node to an old
+    one: the new nodes are then joined to the old graph, and old neighbours help to label them. Where no edge does, or
+    with --alone, they are a graph of their own, labelled by their features and the edges among them.
 
     A column of labels, if there is one, is only compared with the predictions.
     """
@@ -219,12 +219,12 @@ def _where(attached: Attached, old: int, alone: bool) -> str:
     """Which graph the new nodes are labelled in, and why."""
     if attached.bridges:
         return f"joined to the model's graph of {count(old, 'node')} by {count(attached.bridges, 'edge')}"
-    why = "as --alone demands" if alone else "no edge leads to an old node of the model's graph"
+    why = "because of --alone" if alone else "no edge leads to an old node of the model's graph"
     return f"a graph of their own: {why}"
 
 
 def _show(summary: dict[str, Any], attached: Attached, screen: Screen, model: str, where: str) -> None:
-    """The model, where the new nodes are, a row a class, and how good that is where labels are known."""
+    """The model, where the new nodes are, one row per class, and the accuracy where labels are known."""
     notes = [("note" if number == 0 else "", note) for number, note in enumerate(attached.notes)]
     words = f"{summary['nodes'] - summary['withheld']:,} of {count(summary['nodes'], 'new node')} labelled"
     screen.rows([("model", model), ("nodes", f"{count(summary['nodes'], 'new node')}, {where}"), *notes])

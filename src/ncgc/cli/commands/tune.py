@@ -159,7 +159,7 @@ def tune(
         _show(tuning, tuning.run(trials, jobs), trials, screen)
     except KeyboardInterrupt:
         done = tuning.done
-        complain(f"Interrupted after {done} of {trials} trials; the same command goes on from there.", prefix="")
+        complain(f"Interrupted after {done} of {trials} trials; the same command resumes from there.", prefix="")
         return 130
     return _finish(tuning, screen, out)
 
@@ -210,7 +210,7 @@ def _rows(tuning: Tuning, trials: int, storage: Path) -> list[tuple[str, str]]:
 
 
 def _show(tuning: Tuning, tried: Iterable[Tried], trials: int, screen: Screen) -> None:
-    """A line a trial, and on a terminal a bar beneath them."""
+    """One line per trial, and on a terminal a bar beneath them."""
     with ExitStack() as stack:
         bar = stack.enter_context(screen.progress("trials", trials)) if screen.console.is_terminal else None
         best = tuning.best()

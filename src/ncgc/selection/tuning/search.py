@@ -3,9 +3,9 @@
     maximise over θ in the space   (1/S) Σ_s accuracy on val_s of NCGC(θ) trained on train_s,   s = 1000, …, 999 + S
 
 Test nodes are not used: no published table uses the seeds of these splits, and before training every label but those of
-training and validation nodes is taken out of the graph (`scoring.without_test`). After each split a trial whose mean so far
-is below the median of the earlier ones is given up. A trial's draws depend on the seed and on earlier trials only, so a
-study that was stopped and resumed, or made by several processes, equals one that was never stopped, made by one.
+training and validation nodes is taken out of the graph (`scoring.without_test`). After each split a trial whose mean so
+far is below the median of the earlier ones is given up. A trial's draws depend on the seed and on earlier trials only,
+so a study that was stopped and resumed, or made by several processes, equals one that was never stopped, made by one.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Tried:
         parameters: what it tried.
         scores: validation accuracy on each split that it got to.
         ended: "complete", "pruned" or "failed".
-        seconds: that it took.
+        seconds: its time.
     """
 
     number: int

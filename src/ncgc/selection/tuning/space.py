@@ -1,4 +1,4 @@
-"""The search space of tuning: a range or a list of choices for each hyper-parameter, and which are searched by default."""
+"""The search space of tuning: a range or choices for each hyper-parameter, and which are searched by default."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _one(name: str, backbone: str) -> Range | Choice:
         raise ParameterError(unknown_name(name, NCGC_PARAMETERS, "parameter to search"))
     if name in BACKBONES_OF and backbone not in BACKBONES_OF[name]:
         raise ParameterError(
-            f"The parameter '{name}' means nothing to the backbone '{backbone}'; leave it out of the search."
+            f"The parameter '{name}' has no effect with the backbone '{backbone}'; leave it out of the search."
         )
     if name == "num_layers" and backbone in DEEP:
         return DEEP[backbone]
