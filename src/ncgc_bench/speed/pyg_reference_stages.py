@@ -30,6 +30,14 @@ class ReferenceViolin(ReferenceGCN):
         self.plain = gcn_norm(self.edges, None, len(self.x))
 
     def forward(self, graph: Any = None, *_: Any) -> Output:
+        """The network on a graph with links, or on the plain one.
+
+        Args:
+            graph: (2, m) the edges of a graph with links; anything else stands for the plain graph.
+
+        Returns:
+            (n, d) hidden states and (n, K) logits.
+        """
         edges, weights = gcn_norm(graph, None, len(self.x)) if isinstance(graph, Tensor) else self.plain
         h = F.relu(self.first_conv(F.dropout(self.x, self.p_input, self.training), edges, weights))
         return Output(h, self.second_conv(F.dropout(h, self.p, self.training), edges, weights))
