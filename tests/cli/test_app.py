@@ -112,3 +112,25 @@ def test_an_error_of_the_system_that_names_no_file_is_not_hidden(ncgc, monkeypat
 def test_python_m_ncgc_is_the_command():
     found = subprocess.run([sys.executable, "-m", "ncgc", "--version"], capture_output=True, text=True, check=True)
     assert found.stdout.split()[-1] == package.__version__
+
+
+def test_an_option_that_was_renamed_is_named(ncgc):
+    done = ncgc("train", "digits", "--class-weight", 2)
+    assert done.code == 2
+    assert "Unknown option '--class-weight'; it is called '--label-loss-weight' now." in done.err
+    done = ncgc("train", "digits", "--set", "class_weight=2")
+    assert done.code == 2
+    assert "it is called 'label_loss_weight' now." in done.err
+
+
+def test_auto_is_no_method_of_train(ncgc):
+    done = ncgc("train", "digits", "--method", "auto", "--hidden", 32)
+    assert done.code == 2
+    assert "Unknown method 'auto'" in done.err
+
+
+def test_a_page_of_methods_has_no_markup(ncgc):
+    for name in ("ncgc", "gcn_star", "label_propagation"):
+        shown = ncgc("methods", name).out
+        assert ":class:" not in shown
+        assert "Fitted attributes" not in shown

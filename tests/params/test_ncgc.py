@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from ncgc import NCGC
+from ncgc.errors import ParameterError
 from ncgc.params.ncgc import BACKBONES, DEFAULTS, NCGC_PARAMETERS, NCGCParameters
 from ncgc.params.presets import recipe
 
@@ -37,6 +38,8 @@ def test_they_are_known_without_torch():
 def test_class_weight_is_label_loss_weight_now():
     assert NCGC_PARAMETERS["label_loss_weight"].former_name == "class_weight"
     assert NCGCParameters.renamed({"class_weight": 2.0}) == {"label_loss_weight": 2.0}
+    with pytest.raises(ParameterError, match="'class_weight'; it is called 'label_loss_weight' now"):
+        NCGC(class_weight=2.0)
     before = NCGC.past_parameters({"class_weight": 2.0, "backbone": "gcn"})
     assert before["label_loss_weight"] == 2.0
     assert before["schedule"] == "constant"  # what was done before there were schedules

@@ -16,6 +16,7 @@ from ncgc.cli.help import Command, Group
 from ncgc.cli.plugins import load_plugin, plugin_names
 from ncgc.cli.screen import complain
 from ncgc.errors import NCGCError, OutputError, PeerError
+from ncgc.params.ncgc import NCGC_PARAMETERS
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what printing to a file may meet
 WELCOME = """Label the rest of a graph from a few labels.
@@ -148,11 +149,18 @@ def _sentence(error: Any) -> str:
     """A usage error of typer as one sentence, with the nearest option for a mistyped one."""
     mistyped = getattr(error, "option_name", None)
     if mistyped is not None and hasattr(error, "possibilities"):
+        renamed = {_option(row.former_name): _option(name) for name, row in NCGC_PARAMETERS.items() if row.former_name}
+        if mistyped in renamed:
+            return f"Unknown option {mistyped!r}; it is called {renamed[mistyped]!r} now."
         near = get_close_matches(mistyped, error.possibilities or (), n=1)
         path = error.ctx.command_path if error.ctx is not None else "ncgc"
         return f"Unknown option {mistyped!r}; " + (f"did you mean {near[0]!r}?" if near else f"see '{path} --help'.")
     text = " ".join(str(error.format_message()).split())
     return text if text.endswith((".", "?", "!", ")")) else text + "."
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def _out_of_memory(error: BaseException) -> bool:

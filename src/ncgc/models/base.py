@@ -195,8 +195,8 @@ class NodeClassifier(Declared, BaseEstimator):
     @property
     def description(self) -> str:
         """Its name and hyper-parameters in one line."""
-        values = {name: value for name, value in self.get_params(deep=False).items() if name != "random_state"}
-        return ", ".join([self.title, *(f"{name} {value}" for name, value in values.items())])
+        names = [name for name in self.PARAMETERS if name != "random_state"]
+        return ", ".join([self.title, *(f"{name} {getattr(self, name)}" for name in names)])
 
     @property
     def max_epochs(self) -> int:

@@ -281,11 +281,11 @@ def check_parameters(values: Mapping[str, Any], owner: str, known: Mapping[str, 
 
 
 def unknown_name(name: str, known: Mapping[str, Any] | Sequence[str], what: str) -> str:
-    """One sentence on an unknown name, with the nearest known one.
+    """One sentence on an unknown name, with its present name if it is a former one, or the nearest known one.
 
     Args:
         name: what was given.
-        known: what there is.
+        known: what there is; parameters by name, or any names.
         what: what kind of name it is, such as "parameter".
 
     Returns:
@@ -294,6 +294,10 @@ def unknown_name(name: str, known: Mapping[str, Any] | Sequence[str], what: str)
     >>> unknown_name("droput", ["dropout", "hidden"], "parameter")
     "Unknown parameter 'droput'; did you mean 'dropout'?"
     """
+    rows = known.values() if isinstance(known, Mapping) else ()
+    renamed = [row.name for row in rows if isinstance(row, Parameter) and row.former_name == name]
+    if renamed:
+        return f"Unknown {what} {name!r}; it is called {renamed[0]!r} now."
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     hint = f"did you mean {near[0]!r}?" if near else "known are " + ", ".join(known) + "."
     return f"Unknown {what} {name!r}; {hint}"

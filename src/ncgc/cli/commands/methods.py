@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Annotated, Any
 
 import typer
@@ -82,9 +83,10 @@ def about(kind: type) -> str:
     """
     kept = []
     for paragraph in (inspect.getdoc(kind) or "").split("\n\n"):
-        if paragraph.startswith((">>>", "Args:", "Attributes:", "Fitted attributes:")):
+        if paragraph.startswith((">>>", "Args:", "Attributes:", "Fitted attributes")):
             break
-        kept.append(" ".join(paragraph.replace("``", "").split()))
+        plain = re.sub(r":\w+:`~?([^`]+)`", r"\1", paragraph).replace("``", "")
+        kept.append(" ".join(plain.split()))
     return "\n\n".join(kept)
 
 

@@ -129,6 +129,7 @@ def _spec(texts: dict[str, Any], fixed: dict[str, Any]) -> RunSpec:
     settings = {} if fixed["config"] is None else read_settings(fixed["config"], DatasetSource)
     before = settings.get("method", DEFAULT_METHOD)
     method = fixed["method"] or before
+    find_classifier(method)  # an unknown one first: its parameters are then unknown too
     parameters = settings.pop("parameters", {}) if method == before else {}
     run = {name: value_of(RUN[name], text) for name, text in texts.items() if name in RUN}
     parameters |= given_parameters(
