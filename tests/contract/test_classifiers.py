@@ -1,5 +1,7 @@
 """One contract for every backbone of NCGC and every method: fit, predict, predict_proba, score, save, and one result a seed."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -187,3 +189,48 @@ def test_what_it_cannot_do_is_a_sentence(name, make_planted, tmp_path):
     if not model.resumable:
         with pytest.raises(ParameterError, match="trains in one process, without checkpoints"):
             model.fit(*make_planted(), checkpoint=Checkpointing(tmp_path))
+
+
+def test_a_fit_that_fails_leaves_the_earlier_one_as_it_was(estimator, make_planted):
+    graph, split = make_planted()
+    before = estimator.fit(graph, split).predict_proba()
+    other = estimator.predict_proba(graph) if estimator.inductive else None
+
+    def fail(epoch, quantities):
+        raise ZeroDivisionError
+
+    with contextlib.suppress(ZeroDivisionError):
+        estimator.set_params(random_state=7).fit(graph, split, watch=fail)
+        return  # nothing is trained, or nobody watches
+    np.testing.assert_array_equal(estimator.predict_proba(), before)
+    if other is not None:
+        np.testing.assert_array_equal(estimator.predict_proba(graph), other)
+
+
+def test_what_is_handed_out_may_be_written_to(estimator, make_planted):
+    estimator.fit(*make_planted())
+    expected = estimator.predict_proba()
+    for handed in (estimator.decision_function(), estimator.predict_proba(), estimator.predict()):
+        handed[:] = handed[0]
+    np.testing.assert_array_equal(estimator.predict_proba(), expected)
+
+
+def test_a_subclass_may_have_its_own_constructor(make_planted):
+    class Mine(NCGC):
+        def __init__(self, note="mine"):
+            super().__init__(hidden=8, epochs=4, warmup=1, ramp=1)
+            self.note = note
+
+    assert (Mine().epochs, Mine("yours").note) == (4, "yours")
+    assert Mine().fit(*make_planted()).predict().shape == (45,)
+
+
+def test_a_folder_is_no_checkpointing(make_planted, tmp_path):
+    with pytest.raises(ParameterError, match=r"must be a Checkpointing\(folder, every, resume\)"):
+        NCGC().fit(*make_planted(), checkpoint=str(tmp_path))
+
+
+def test_deep_gcnii_comes_back_from_its_file(make_planted, tmp_path):
+    model = ncgc.GCNII(epochs=2).fit(*make_planted())
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(ncgc.load_model(tmp_path / "m").predict_proba(), model.predict_proba())

@@ -114,6 +114,7 @@ class NodeClassifier(Declared, BaseEstimator):
     resumable: ClassVar[bool] = False
 
     random_state: int | None = declared(0, "random seed", low=0, optional=True)
+    seeds_: dict[str, int]
 
     # ---------------------------------------------------------------- what a subclass defines
 
@@ -229,14 +230,18 @@ class NodeClassifier(Declared, BaseEstimator):
         """
         self.check()
         check_is_graph(graph)
+        if checkpoint is not None and not isinstance(checkpoint, Checkpointing):
+            raise ParameterError(
+                f"The 'checkpoint' of fit must be a Checkpointing(folder, every, resume). Got {checkpoint!r} instead."
+            )
         if (checkpoint is not None and not self.resumable) or (group is not None and not self.trains_in_processes):
             raise ParameterError(f"{type(self).__name__} trains in one process, without checkpoints.")
         graph.validate()
         split = (Split.from_labels(graph) if split is None else split).validate(graph)
-        self.seeds_: dict[str, int] = {}
         start = time.perf_counter()
         prediction = self._solve(graph, split, FitOptions(watch, checkpoint, group))
         self.seconds_ = time.perf_counter() - start if prediction.seconds is None else prediction.seconds
+        self.seeds_ = getattr(self, "seeds_", {})
         self.calibration_: Calibration | None = None
         self.extra_: dict[str, Any] = {}
         self._remember(graph, split, prediction)
@@ -257,6 +262,8 @@ class NodeClassifier(Declared, BaseEstimator):
         self.history_, self.best_epoch_ = prediction.history, prediction.best_epoch
         self.termination_ = prediction.termination
         self._prediction = prediction
+        for name in ("transduction_", "clusters_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if prediction.complete:
             labels = split.training_labels(graph)
             self.transduction_ = self.classes_[np.where(labels >= 0, labels, prediction.logits.argmax(axis=1))]
@@ -302,7 +309,7 @@ class NodeClassifier(Declared, BaseEstimator):
         Returns:
             (n, K) logits, columns in the order of ``classes_``.
         """
-        return self._predicted(graph).logits
+        return self._predicted(graph).logits.copy()  # whoever writes into it must not change later predictions
 
     def predict_proba(self, graph: Graph | None = None) -> np.ndarray:
         """Class probabilities, calibrated after :meth:`calibrate`.
@@ -369,6 +376,10 @@ class NodeClassifier(Declared, BaseEstimator):
     def _predicted(self, graph: Graph | None) -> Prediction:
         if not hasattr(self, "_prediction"):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit(graph, split) first.")
+        if graph is None and not self._prediction.complete:
+            raise NotFittedError(
+                "The predictions of all nodes are in the first of the processes that trained together."
+            )
         if graph is None:
             return self._prediction
         check_is_graph(graph)

@@ -21,7 +21,7 @@ from ncgc.models.ncgc_components import (
     network_description,
     restored_network,
 )
-from ncgc.nn import Output
+from ncgc.nn import SOGN, Output
 from ncgc.nn.weights import state_arrays
 from ncgc.params.ncgc import NCGCParameters
 from ncgc.params.presets import recipe
@@ -85,24 +85,26 @@ class NCGC(NCGCParameters, NodeClassifier):
     # ---------------------------------------------------------------- fitting
 
     def _solve(self, graph: Graph, split: Split, options: FitOptions) -> Prediction:
-        parameters = self.get_params(deep=False)
+        parameters = {name: getattr(self, name) for name in self.PARAMETERS}
         place: Placement = OneProcess() if options.group is None else SeveralProcesses(options.group)
         seeds = place.seeds(np.random.SeedSequence(self.random_state).generate_state(3))
-        self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
-        self.normalizer_ = place.place(graph, parameters)
-        self.network_ = make_network(parameters, graph, torch.Generator().manual_seed(seeds[0]))
+        normalizer = place.place(graph, parameters)
+        network = make_network(parameters, graph, torch.Generator().manual_seed(seeds[0]))
         objective = make_objective(parameters, graph, split, place.ownership)
         stopping = make_stopping(parameters, graph, split, place.ownership)
-        learner = make_learner(parameters, graph, self.network_, objective, seeds[2])
+        learner = make_learner(parameters, graph, network, objective, seeds[2])
         trainer = Trainer(place.engine(learner, seeds[1]), stopping, self.epochs, place.watching(options.watch))
         if options.checkpoint is not None:
             about = about_training(self, graph, split)
             Checkpoints.of(options.checkpoint, about, place.ids, place.peers, _warn).attach(trainer)
         result = trainer.run()
-        self.communication_ = place.finish()
-        output = place.output(self.network_)
-        self.prior_ = objective.prior.numpy()
-        self.centroids_ = self._final_centroids(learner, output, seeds[2]) if place.complete else None
+        communication = place.finish()
+        output = place.output(network)
+        # only now, so that a training that fails leaves an earlier fit as it was
+        self.centroids_ = _final_centroids(learner, network, output, seeds[2]) if place.complete else None
+        self.network_, self.normalizer_, self.prior_ = network, normalizer, objective.prior.numpy()
+        self.seeds_ = {"weights": seeds[0], "dropout": seeds[1], "centroids": seeds[2]}
+        self.communication_ = communication
         return _prediction(
             output,
             history=result.history,
@@ -111,17 +113,6 @@ class NCGC(NCGCParameters, NodeClassifier):
             seconds=result.seconds,
             complete=place.complete,
         )
-
-    def _final_centroids(self, learner: Learner, output: Output, seed: int) -> torch.Tensor | None:
-        """(K, d) the centroids of the clusters that the trained embeddings form; None without the KL part.
-
-        The centroids of the last epoch need not lie among the embeddings: weight decay draws these together, and the
-        centroids stay where they were, until one of them is nearest to all.
-        """
-        assert learner.supervision is not None
-        if learner.supervision.centroids is None:
-            return None
-        return initial_centroids(self.network_.clustered(output), output.logits.shape[1], "kmeans", seed)
 
     # ---------------------------------------------------------------- using
 
@@ -181,6 +172,18 @@ class NCGC(NCGCParameters, NodeClassifier):
         self.prior_ = prior
 
 
+def _final_centroids(learner: Learner, network: SOGN, output: Output, seed: int) -> torch.Tensor | None:
+    """(K, d) the centroids of the clusters that the trained embeddings form; None without the KL part.
+
+    The centroids of the last epoch need not lie among the embeddings: weight decay draws these together, and the
+    centroids stay where they were, until one of them is nearest to all.
+    """
+    assert learner.supervision is not None
+    if learner.supervision.centroids is None:
+        return None
+    return initial_centroids(network.clustered(output), output.logits.shape[1], "kmeans", seed)
+
+
 def _prediction(output: Output, **rest: Any) -> Prediction:
     return Prediction(output.logits.double().numpy(), output.embeddings.numpy(), **rest)
 
@@ -195,4 +198,4 @@ def _stored(
 
 
 def _warn(sentence: str) -> None:
-    warnings.warn(sentence, RuntimeWarning, stacklevel=5)
+    warnings.warn(sentence, RuntimeWarning, stacklevel=6)

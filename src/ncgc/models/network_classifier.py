@@ -294,7 +294,7 @@ class NetworkClassifier(NodeClassifier):
 
     def _restore(self, graph: Graph, split: Split, arrays: dict[str, np.ndarray], details: Mapping[str, Any]) -> None:
         sizes = {size for array in arrays.values() for size in array.shape}
-        for name, known in (("hidden", sizes), ("num_layers", range(len(arrays) + 1))):
+        for name, known in (("hidden", sizes), ("num_layers", {*range(len(arrays) + 1), *sizes})):
             value = self.get_params().get(name)
             if value is not None and value not in known:  # before anything is allocated by a number in a file
                 raise ValueError(f"weights.safetensors does not fit a network with {name} {value}")

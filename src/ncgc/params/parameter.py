@@ -199,7 +199,8 @@ class Declared:
         if "random_state" in table:
             table["random_state"] = table.pop("random_state")
         cls.PARAMETERS = table
-        cls.__init__ = _constructor(table, cls.POSITIONAL)  # type: ignore[method-assign]
+        if "__init__" not in vars(cls):
+            cls.__init__ = _constructor(table, cls.POSITIONAL)  # type: ignore[method-assign]
 
     @classmethod
     def recipe(cls, given: Mapping[str, Any]) -> dict[str, Any]:
